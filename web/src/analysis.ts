@@ -1,6 +1,8 @@
 // The analysis of a state: verdicts, reasons, cones, solutions, certificates in words.
 import { ConeScene } from './cone_scene';
+import { DARK, LIGHT } from './colours';
 import { el, facts, number, table } from './dom';
+import { pngButton, type Shot } from './export';
 
 export interface ContactReport {
   name: string;
@@ -40,6 +42,8 @@ export interface Analysis {
   impact?: unknown;
   contacts: ContactReport[];
   certificates?: Certificate[];
+  /** A first look: forces of one solution, and verdicts to come. */
+  going?: boolean;
   /** In maps. */
   state?: { position: Record<string, number>; velocity: Record<string, number> };
 }
@@ -55,6 +59,7 @@ const TINT: Record<string, string> = { proved: 'good', refuted: 'bad', unknown: 
 /** How many answers there are, in a word. */
 export function headline(a: Analysis): { text: string; tint: string } {
   const n = a.solutions.list.length;
+  if (a.going) return { text: n ? 'Forces found, verdicts to come …' : 'Analyzing …', tint: 'caution' };
   if (a.impact) return { text: 'An impact comes first', tint: 'bad' };
   if (a.existence === 'refuted') return { text: 'No solution', tint: 'bad' };
   if (a.existence === 'unknown') return { text: 'Undecided', tint: 'caution' };
@@ -74,7 +79,7 @@ function verdicts(a: Analysis): HTMLElement {
   const out = el('div', { class: 'verdicts' });
   for (const [key, question, words] of QUESTIONS) {
     const verdict = String(a[key]);
-    out.append(el('div', { class: `verdict ${TINT[verdict] ?? ''}` }, el('span', {}, question), el('strong', {}, words[verdict] ?? verdict)));
+    out.append(el('div', { class: `verdict ${TINT[verdict] ?? ''}` }, el('span', {}, question), el('strong', {}, a.going ? 'being decided …' : words[verdict] ?? verdict)));
   }
   return out;
 }
@@ -94,7 +99,7 @@ function solutionList(a: Analysis): HTMLElement {
   a.solutions.list.slice(0, 12).forEach((solution, i) => {
     const rows = Object.entries(solution.contacts).map(([name, f]) => [
       name, f.mode ?? '', number(f.normal), f.tangential.map(number).join(', '),
-      interval(solution.intervals?.contacts?.[name]?.normal),
+      a.going ? '' : interval(solution.intervals?.contacts?.[name]?.normal),
     ]);
     const heading = a.solutions.list.length > 1 ? `Solution ${i + 1}` : 'Solution';
     const freedom = solution.dimension ? `: ${solution.dimension} of freedom in the forces, least norm shown` : '';
@@ -132,16 +137,24 @@ export class AnalysisView {
   private fill(): void {
     const a = this.analysis;
     const { text, tint } = headline(a);
-    const reasons = el('ul', { class: 'reasons' }, ...a.reasons.map((reason) => el('li', {}, reason)));
+    const reasons = el('ul', { class: 'reasons' }, ...(a.going ? [] : a.reasons).map((reason) => el('li', {}, reason)));
     const drawn = a.contacts.filter((c) => c.state === 'touching');
     this.root.replaceChildren(...[
       el('div', { class: 'answer' }, el('p', { class: `headline ${tint}`, role: 'status' }, text), verdicts(a), reasons),
       drawn.length ? el('figure', { class: 'cone-figure' }, this.host, el('figcaption', { class: 'muted' },
-        'Forces of the solutions in the friction cones of the contacts: the normal points up, blue is the friction cone, red the cone from which on the contact can jam, the grey arrow the direction of sliding. Drag to turn.')) : '',
+        'Forces of the solutions in the friction cones of the contacts: the normal points up, blue is the friction cone, red the cone from which on the contact can jam, the grey arrow the direction of sliding. Drag to turn.'),
+      pngButton(() => this.shots(drawn), () => (document.documentElement.dataset.theme === 'dark' ? DARK : LIGHT))) : '',
       a.contacts.length ? el('div', { class: 'card' }, el('h2', {}, 'Contacts'), contactTable(a)) : '',
       a.solutions.list.length ? el('div', { class: 'card' }, el('h2', {}, 'Solutions'), solutionList(a)) : '',
-      a.certificates ? el('div', { class: 'card' }, el('h2', {}, 'Why this can be trusted'), certificates(a)) : '',
+      a.certificates && !a.going ? el('div', { class: 'card' }, el('h2', {}, 'Why this can be trusted'), certificates(a)) : '',
     ].filter((part) => part !== ''));
+  }
+
+  /** The cones with the names of their contacts, which stand beside the canvas. */
+  private shots(drawn: ContactReport[]): Shot[] {
+    const canvas = this.host.querySelector('canvas');
+    const left = 'Friction cones, from left to right:';
+    return canvas ? [{ canvas, title: `${left} ${drawn.slice(0, 8).map((c) => c.name).join(', ')}` }] : [];
   }
 
   /** Shows another state in the same place. */

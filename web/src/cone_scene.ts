@@ -109,10 +109,18 @@ export class ConeScene {
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
     this.renderer.render(this.scene, this.camera);
-    for (const { at, label } of this.labels) {
+    // Names that would lie over each other stand in rows below each other.
+    const places = this.labels.map(({ at, label }) => {
       const seen = at.clone().project(this.camera);
-      label.style.left = `${(0.5 + 0.5 * seen.x) * width}px`;
-      label.style.top = `${(0.5 - 0.5 * seen.y) * height}px`;
+      return { label, x: (0.5 + 0.5 * seen.x) * width, y: (0.5 - 0.5 * seen.y) * height, wide: label.offsetWidth + 6 };
+    });
+    const ends: number[] = [];
+    for (const { label, x, y, wide } of places.sort((a, b) => a.x - b.x)) {
+      let row = ends.findIndex((end) => end <= x - 0.5 * wide);
+      if (row < 0) row = ends.length;
+      ends[row] = x + 0.5 * wide;
+      label.style.left = `${x}px`;
+      label.style.top = `${y + 15 * row}px`;
     }
   }
 }

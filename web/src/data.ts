@@ -55,7 +55,11 @@ interface RawMotion {
   gravity?: number[];
   plane?: number | null;
   quantum?: number;
+  /** Where positions are counted from. */
+  centre?: number[];
   positions?: ArrayRef;
+  /** The upper halves of their differences, where some do not fit into the lower ones. */
+  positions_high?: ArrayRef;
   left_out?: ArrayRef;
   rotations?: ArrayRef;
   velocities?: ArrayRef;
@@ -113,6 +117,7 @@ export class Motion {
   readonly gravity: number[];
   readonly plane: number | null;
   readonly quantum: number;
+  readonly centre: number[];
   readonly joints: Joint[];
   readonly frames: number;
   /** Place of a body among those that move, or -1. */
@@ -140,10 +145,12 @@ export class Motion {
     this.gravity = raw.gravity ?? [0, 0, -9.81];
     this.plane = raw.plane ?? null;
     this.quantum = raw.quantum ?? 0;
+    this.centre = raw.centre ?? [0, 0, 0];
     this.joints = raw.joints ?? [];
     let moving = 0;
     this.slot = Int32Array.from(this.bodies, (b) => (b.fixed ? -1 : moving++));
-    this.positions = raw.positions ? sums32(get(raw.positions) as Uint32Array, this.frames, this.quantum) : new Float64Array();
+    const high = raw.positions_high ? (get(raw.positions_high) as Uint32Array) : null;
+    this.positions = raw.positions ? places(get(raw.positions) as Uint32Array, high, this.frames, this.quantum, this.centre) : new Float64Array();
     this.leftOut = raw.left_out ? (get(raw.left_out) as Uint8Array) : new Uint8Array();
     this.rotations = raw.rotations ? sums16(get(raw.rotations) as Uint16Array, this.frames) : new Int16Array();
     this.velocities = raw.velocities ? (get(raw.velocities) as Float32Array) : null;
@@ -213,7 +220,8 @@ export class Motion {
     const c = this.contacts;
     if (!c || this.frames === 0) return [];
     const out: Contact[] = [];
-    const place = (x: number) => (x | 0) * this.quantum;
+    // Quanta in 32 bits, or doubles where these do not reach.
+    const place = (list: Numbers, i: number, axis: number) => (list instanceof Float64Array ? list[i] : (list[i] | 0) * this.quantum) + this.centre[axis];
     const part = (x: number) => ((x << 16) >> 16) / 32767;
     for (let i = c.ends[frame]; i < c.ends[frame + 1]; i++) {
       const [a, b] = [c.a[i], c.b[i]];
@@ -221,7 +229,7 @@ export class Motion {
       out.push({
         a, b,
         name: `${this.bodies[a].name}|${this.bodies[b].name}${number}`,
-        point: [place(c.x[i]), place(c.y[i]), place(c.z[i])],
+        point: [place(c.x, i, 0), place(c.y, i, 1), place(c.z, i, 2)],
         normal: [part(c.nx[i]), part(c.ny[i]), part(c.nz[i])],
         force: c.force[i],
         friction: [c.fx[i], c.fy[i], c.fz[i]],
@@ -233,13 +241,6 @@ export class Motion {
       });
     }
     return out;
-  }
-
-  /** The largest normal force of all frames. */
-  largestForce(): number {
-    let largest = 0;
-    for (const x of this.contacts?.force ?? []) if (x > largest && Number.isFinite(x)) largest = x;
-    return largest;
   }
 
   /** Normal forces, sorted, of all contacts of all frames. */
@@ -265,15 +266,15 @@ export function frameAt(times: ArrayLike<number>, t: number): number {
   return Math.max(low, 0);
 }
 
-/** Sums of zigzag differences, one row of frames after the other. */
-function sums32(coded: Uint32Array, frames: number, quantum: number): Float64Array {
-  const out = new Float64Array(coded.length);
-  for (let at = 0; at < coded.length; at += frames) {
+/** Sums of zigzag differences, one row of frames after the other, as places along the axes in turn. Whole numbers below 2⁵³ are exact. */
+function places(low: Uint32Array, high: Uint32Array | null, frames: number, quantum: number, centre: number[]): Float64Array {
+  const out = new Float64Array(low.length);
+  for (let at = 0, row = 0; at < low.length; at += frames, row++) {
     let sum = 0;
     for (let i = at; i < at + frames; i++) {
-      const z = coded[i];
-      sum = (sum + ((z >>> 1) ^ -(z & 1))) | 0;
-      out[i] = sum * quantum;
+      const z = high ? high[i] * 2 ** 32 + low[i] : low[i];
+      sum += z % 2 ? -(z + 1) / 2 : z / 2;
+      out[i] = centre[row % 3] + sum * quantum;
     }
   }
   return out;

@@ -4,6 +4,7 @@ import { BOTTOM, drawFrame, EMPTY, entry, LEFT, MEANINGS, prepared, RIGHT, state
 import { DARK, LIGHT, type Theme } from './colours';
 import { unpack, type ArrayRef } from './data';
 import { el, number } from './dom';
+import { pngButton } from './export';
 
 interface Axis { name: string; label: string; values: number[]; shown: number[] }
 
@@ -67,7 +68,7 @@ export class MapView {
       ...map.safe.words.slice(1).map((line) => el('p', { class: 'muted' }, line))) : null;
     this.root = el('main', { class: 'map' },
       el('div', { class: 'map-left' }, el('div', { class: 'card map-card' }, safe, this.canvas, this.legend(), this.state,
-        el('p', { class: 'muted' }, 'A click on a cell, or the arrow keys, show what holds there.')),
+        el('p', { class: 'muted' }, 'A click on a cell, or the arrow keys, show what holds there.'), pngButton(() => [{ canvas: this.canvas }], () => this.theme)),
       this.here), this.analysis.root);
     this.canvas.addEventListener('pointerdown', (e) => this.pick(e));
     this.canvas.addEventListener('keydown', (e) => {

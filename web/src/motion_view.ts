@@ -2,16 +2,24 @@
 import { DARK, EVENT_COLOURS, LIGHT, MODE_COLOURS, NOT_UNIQUE, type Theme } from './colours';
 import type { Motion } from './data';
 import { el, number, tabs } from './dom';
-import { saveFilm, savePng } from './export';
+import { columnsOf, compose, saveFilm, savePng, type Shot } from './export';
 import { bodiesPanel, contactsPanel, eventsPanel, eventWords, jointsPanel, reportPanel } from './panels';
 import { Player } from './player';
-import { Chart, choices, comparisons } from './plots';
+import { Chart, choices, comparisons, type Line } from './plots';
 import { Stage, type Shown } from './stage';
 
 /** Views that are drawn at once. */
 const MOST_VIEWS = 9;
+/** How far a key turns a view. */
+const TURN = Math.PI / 24;
 /** Charts that are there from the beginning. */
 const FIRST_CHARTS = ['energy, J', 'contact forces, N', 'positions', 'overlap, m', 'residual'];
+
+/** What somebody has chosen in a view. */
+export interface ViewState {
+  t: number; atEnd: boolean; playing: boolean; speed: number; main: string; panel: string; charts: string[];
+  view: { eye: number[]; target: number[] } | null; selected: number; following: boolean; shown: Shown;
+}
 
 export class MotionView {
   readonly root = el('main', { class: 'motion' });
@@ -27,6 +35,11 @@ export class MotionView {
   private readonly playButton = el('button', { type: 'button', class: 'play' }, 'Play');
   private readonly speed = el('output', { class: 'speed' });
   private readonly status = el('p', { class: 'status', role: 'status' });
+  private readonly messages = el('div', { class: 'messages' });
+  /** Why motions with bodies are not drawn. */
+  private readonly undrawn: string[] = [];
+  /** The body that panels speak of where there is no view. */
+  private chosen = -1;
   private readonly panelBodies: Record<string, HTMLElement> = {};
   private theme: Theme = LIGHT;
   private main = 0;
@@ -34,14 +47,46 @@ export class MotionView {
   private dirty = true;
   private panelFrame = -1;
   private hash = '';
+  private filming = false;
+  /** Told of what was drawn, where a film is made of it. */
+  private onShown: () => void = () => {};
+  /** Told which motion panels and charts speak of. */
+  onMain: (motion: number) => void = () => {};
   private readonly ended = new AbortController();
 
   constructor(private readonly title: string, private motions: Motion[]) {
-    const longest = motions.reduce((a, b) => (b.frames > 0 && (b.time[b.frames - 1] ?? 0) > (a.time[a.frames - 1] ?? -1) ? b : a));
+    const longest = longestOf(motions);
     this.main = motions.indexOf(longest);
     this.player = new Player(longest.time);
     this.player.onChange = () => (this.dirty = true);
     this.build();
+  }
+
+  /** Shows more of the same motions, as a run that goes on writes them; whether they are the same. */
+  update(motions: Motion[]): boolean {
+    const same = motions.length === this.motions.length && motions.every((motion, i) => isAlike(motion, this.motions[i]));
+    if (!same || this.filming) return same;
+    try {
+      this.stages.forEach((stage, i) => stage?.update(motions[i]));
+    } catch {
+      // It has become too wide to be drawn: another view says so.
+      return false;
+    }
+    this.motions = motions;
+    this.player.extend(longestOf(motions).time);
+    this.slider.max = String(Math.max(this.player.times.length - 1, 0));
+    this.panelFrame = -1;
+    for (const [name, body] of Object.entries(this.panelBodies)) if (name !== 'View') body.replaceChildren();
+    this.charts.forEach((chart, k) => {
+      const anew = this.makeChart(chart.title);
+      if (!anew) return;
+      chart.root.replaceWith(anew.root);
+      this.charts[k] = anew;
+    });
+    this.markEvents();
+    this.tellMessages();
+    this.dirty = true;
+    return true;
   }
 
   /** Begins, once it stands on the page: the size is known. */
@@ -53,6 +98,33 @@ export class MotionView {
     addEventListener('resize', () => this.resize(), { signal });
     addEventListener('keydown', (e) => this.key(e), { signal });
     requestAnimationFrame((now) => this.loop(now));
+  }
+
+  /** What somebody has chosen here, for a view that takes this one's place. */
+  state(): ViewState {
+    const stage = this.stages[this.main];
+    return {
+      t: this.player.t, atEnd: this.player.t >= this.player.end, playing: this.player.playing, speed: this.player.speed,
+      main: this.motion.name, panel: this.panel, charts: this.charts.map((chart) => chart.title),
+      view: stage?.turned ? stage.view : null, selected: stage?.selected ?? this.chosen, following: stage?.following ?? false, shown: { ...this.shown },
+    };
+  }
+
+  resume(before: ViewState): void {
+    const main = this.motions.findIndex((motion) => motion.name === before.main);
+    if (main >= 0) this.setMain(main);
+    for (const key of ['forces', 'cones', 'joints', 'bodies'] as const) if (this.shown[key] !== before.shown[key]) this.toggle(key);
+    this.shown.scale = before.shown.scale;
+    const stage = this.stages[this.main];
+    if (before.view) stage?.look(before.view);
+    else stage?.home();
+    if (this.motion.bodies[before.selected]) this.select(before.selected);
+    if (before.following) this.setFollow(true);
+    for (const name of before.charts) this.addChart(name);
+    [...this.root.querySelectorAll<HTMLElement>('.side [role=tab]')].find((tab) => tab.textContent === before.panel)?.click();
+    this.player.speed = before.speed;
+    this.player.seek(before.atEnd && !before.playing ? this.player.end : before.t);
+    if (before.playing) this.player.toggle();
   }
 
   /** Ends, and gives back what the views hold of the graphics card. */
@@ -80,7 +152,8 @@ export class MotionView {
         try {
           stage = new Stage(host, motion, `Bodies of ${motion.name} in space; the tables and charts say the same in numbers`);
         } catch (error) {
-          host.append(el('p', { class: 'message' }, `Nothing is drawn here: ${error instanceof Error ? error.message : String(error)}. Tables and charts work without.`));
+          this.undrawn[i] = `Nothing is drawn here: ${error instanceof Error ? error.message : String(error)}. Tables and charts work without.`;
+          host.append(el('p', { class: 'message' }, this.undrawn[i]));
         }
       }
       if (stage) {
@@ -98,13 +171,23 @@ export class MotionView {
     this.markMain();
     if (this.stages.every((s) => !s)) this.root.classList.add('flat');
     const left = el('div', { class: 'left' });
-    for (const motion of this.motions) {
-      if (motion.failure) left.append(el('p', { class: 'message bad', role: 'alert' }, `The run ended early: ${motion.failure}`));
-      if (motion.running) left.append(el('p', { class: 'message' }, 'The run goes on; this is what there is of it.'));
-    }
-    if (this.motion.frames === 0) left.append(el('p', { class: 'message bad', role: 'alert' }, 'There is no frame in this file: the run made no step that could be written.'));
-    left.append(views, ...(this.root.classList.contains('flat') ? [] : [this.legend()]), this.transport(), this.timeline());
+    this.tellMessages();
+    left.append(this.messages, views, ...(this.root.classList.contains('flat') ? [] : [this.legend()]), this.transport(), this.timeline());
     this.root.append(left, this.side(), this.chartSection());
+  }
+
+  /** What a user should know before anything else. */
+  private tellMessages(): void {
+    const bad = (text: string) => el('p', { class: 'message bad', role: 'alert' }, text);
+    const list: HTMLElement[] = [];
+    this.motions.forEach((motion, i) => {
+      if (motion.failure) list.push(bad(`The run ended early: ${motion.failure}`));
+      if (motion.running) list.push(el('p', { class: 'message' }, 'The run goes on; this is what there is of it.'));
+      const remark = this.undrawn[i] ?? this.stages[i]?.remark;
+      if (remark) list.push(el('p', { class: 'message' }, remark));
+    });
+    if (this.motion.frames === 0) list.push(bad('There is no frame in this file: the run made no step that could be written.'));
+    this.messages.replaceChildren(...list);
   }
 
   private legend(): HTMLElement {
@@ -195,33 +278,47 @@ export class MotionView {
       el('div', { class: 'buttons' },
         el('button', { type: 'button', onclick: () => stage()?.home() }, 'Whole scene (H)'),
         el('button', { type: 'button', onclick: () => this.png() }, 'Save PNG (P)'),
-        el('button', { type: 'button', onclick: () => {
-          const canvas = stage()?.canvas;
-          if (canvas) saveFilm(canvas, this.player, this.title, (text) => (this.status.textContent = text));
-        } }, 'Save WebM')),
-      el('p', { class: 'muted' }, 'Drag turns, two fingers or the wheel zoom, the right button moves. Space plays, ← and → step, Shift with them makes ten steps. A click on a body selects it.'),
+        el('button', { type: 'button', onclick: () => this.film() }, 'Save WebM')),
+      el('p', { class: 'muted' }, 'Drag turns, two fingers or the wheel zoom, the right button moves. Space plays, ← and → step, Shift with them makes ten steps. A click on a body selects it. Q and E turn, W and S tilt, Z and X go nearer and away.'),
     );
   }
 
-  private chartSection(): HTMLElement {
-    // Of motions without bodies, side by side means in one chart.
+  /** What there is to be plotted; of motions without bodies, side by side means in one chart. */
+  private offers(): { name: string; make: () => Line[] }[] {
     const beside = this.motions.length > 1 ? comparisons(this.motions) : [];
-    const flat = this.motions.every((motion) => motion.bodies.length === 0);
-    const all = flat ? [...beside, ...choices(this.motion)] : [...choices(this.motion), ...beside];
-    const add = (name: string) => {
-      const choice = all.find((c) => c.name === name);
-      if (!choice || this.charts.some((c) => c.title === name)) return;
-      const chart = new Chart(name, this.motion.time, choice.make(), this.motion.events, (t) => {
-        this.player.playing = false;
-        this.player.seek(t);
-      }, () => {
-        this.charts.splice(this.charts.indexOf(chart), 1);
-        chart.root.remove();
-      });
-      this.charts.push(chart);
-      this.chartHost.insertBefore(chart.root, more);
-      this.dirty = true;
-    };
+    return this.isFlat ? [...beside, ...choices(this.motion)] : [...choices(this.motion), ...beside];
+  }
+
+  private get isFlat(): boolean {
+    return this.motions.every((motion) => motion.bodies.length === 0);
+  }
+
+  private makeChart(name: string): Chart | null {
+    const choice = this.offers().find((c) => c.name === name);
+    if (!choice) return null;
+    const chart: Chart = new Chart(name, this.motion.time, choice.make(), this.motion.events, (t) => {
+      this.player.playing = false;
+      this.player.seek(t);
+    }, () => {
+      const at = this.charts.indexOf(chart);
+      if (at >= 0) this.charts.splice(at, 1);
+      chart.root.remove();
+    });
+    return chart;
+  }
+
+  private addChart(name: string): void {
+    if (this.charts.some((c) => c.title === name)) return;
+    const chart = this.makeChart(name);
+    if (!chart) return;
+    this.charts.push(chart);
+    this.chartHost.insertBefore(chart.root, this.chartHost.lastElementChild);
+    this.dirty = true;
+  }
+
+  private chartSection(): HTMLElement {
+    const all = this.offers();
+    const add = (name: string) => this.addChart(name);
     const pick = el('select', { 'aria-label': 'Add a chart' }, el('option', { value: '' }, 'Add a chart …'), ...all.map((c) => el('option', { value: c.name }, c.name)));
     pick.addEventListener('change', () => {
       add(pick.value);
@@ -230,8 +327,8 @@ export class MotionView {
     const more = el('div', { class: 'more' }, pick);
     this.chartHost.append(more);
     const tells = (name: string) => all.find((c) => c.name === name)?.make().some((line) => Array.from(line.values).some((v) => v !== 0));
-    const first = beside.filter((c) => flat && / · (positions|contact forces, N|energy, J), all motions$/.test(c.name)).slice(0, 8).map((c) => c.name);
-    if (this.motion.frames > 1) [...first, ...(first.length ? [] : FIRST_CHARTS)].filter(tells).forEach(add);
+    const together = all.filter((c) => this.isFlat && / · (positions|contact forces, N|energy, J), all motions$/.test(c.name)).slice(0, 8).map((c) => c.name);
+    if (this.motion.frames > 1) [...together, ...(together.length ? [] : FIRST_CHARTS)].filter(tells).forEach(add);
     return this.chartHost;
   }
 
@@ -248,6 +345,7 @@ export class MotionView {
     this.markMain();
     this.player.seek(before);
     this.dirty = true;
+    this.onMain(index);
   }
 
   private markMain(): void {
@@ -259,12 +357,15 @@ export class MotionView {
 
   select(body: number): void {
     this.stages[this.main]?.select(body);
+    this.chosen = body;
     this.panelFrame = -1;
     this.dirty = true;
   }
 
   private setFollow(on: boolean): void {
     for (const stage of this.stages) if (stage) stage.following = on;
+    if (on) this.stages[this.main]?.approach();
+    if (on && (this.stages[this.main]?.selected ?? -1) < 0) this.say('Select a body to be followed: click it, or its name under Bodies.');
     const box = this.root.querySelector<HTMLInputElement>('[data-key=follow]');
     if (box) box.checked = on;
     this.dirty = true;
@@ -277,10 +378,36 @@ export class MotionView {
     this.dirty = true;
   }
 
+  private say(text: string): void {
+    this.status.textContent = text;
+  }
+
+  /** What is shown, onto one canvas: all views, or all charts where there are none. One view is its own canvas. */
+  private picture(there?: HTMLCanvasElement): HTMLCanvasElement | null {
+    const views = this.stages.flatMap((stage, i) => (stage ? [{ stage, host: this.hosts[i], title: this.motions[i].name }] : []));
+    if (views.length === 1) return views[0].stage.canvas;
+    const shots: Shot[] = views.length ? views.map(({ stage, title }) => ({ canvas: stage.canvas, title })) : this.charts.map((chart) => chart.shot());
+    const roots = views.length ? views.map((view) => view.host) : this.charts.map((chart) => chart.root);
+    return shots.length ? compose(shots, columnsOf(roots), this.theme, there) : null;
+  }
+
   private png(): void {
-    const stage = this.stages[this.main];
-    stage?.render();
-    if (stage) savePng(stage.canvas, this.title);
+    this.show();
+    const picture = this.picture();
+    if (picture) savePng(picture, this.title, (text) => this.say(text));
+    else this.say('There is no view and no chart that could be saved: add a chart first.');
+  }
+
+  private film(): void {
+    if (this.filming) return this.say('A film is being recorded already.');
+    const picture = this.picture();
+    if (!picture) return this.say('There is no view and no chart that could be filmed: add a chart first.');
+    this.filming = true;
+    this.onShown = () => void this.picture(picture);
+    saveFilm(picture, this.player, this.title, (text) => this.say(text), () => {
+      this.filming = false;
+      this.onShown = () => {};
+    });
   }
 
   /** Views side by side look from the same place. */
@@ -289,9 +416,7 @@ export class MotionView {
     if (!source) return;
     this.stages.forEach((stage, i) => {
       if (!stage || i === from) return;
-      stage.camera.position.copy(source.camera.position);
-      stage.camera.quaternion.copy(source.camera.quaternion);
-      stage.controls.target.copy(source.controls.target);
+      stage.copyView(source);
     });
   }
 
@@ -302,6 +427,7 @@ export class MotionView {
     if (typing) return;
     const onButton = target.tagName === 'BUTTON' || target instanceof HTMLInputElement;
     const { player } = this;
+    const stage = this.stages[this.main];
     const keys: Record<string, () => void> = {
       ' ': () => player.toggle(),
       ArrowLeft: () => player.step(e.shiftKey ? -10 : -1),
@@ -314,9 +440,15 @@ export class MotionView {
       c: () => this.toggle('cones'),
       j: () => this.toggle('joints'),
       b: () => this.toggle('bodies'),
-      h: () => this.stages[this.main]?.home(),
-      f: () => this.setFollow(!this.stages[this.main]?.following),
+      h: () => stage?.home(),
+      f: () => this.setFollow(!stage?.following),
       p: () => this.png(),
+      q: () => stage?.turn(-TURN, 0, 1),
+      e: () => stage?.turn(TURN, 0, 1),
+      w: () => stage?.turn(0, TURN, 1),
+      s: () => stage?.turn(0, -TURN, 1),
+      z: () => stage?.turn(0, 0, 1.2),
+      x: () => stage?.turn(0, 0, 1 / 1.2),
     };
     const act = keys[e.key.length === 1 ? e.key.toLowerCase() : e.key];
     if (!act || (e.key === ' ' && onButton)) return;
@@ -365,6 +497,7 @@ export class MotionView {
     this.slider.setAttribute('aria-valuetext', `${number(player.t)} seconds, frame ${frame + 1} of ${motion.frames}`);
     for (const chart of this.charts) chart.show(frame, player.t, this.theme);
     this.showPanel(frame);
+    this.onShown();
     Object.assign(document.documentElement.dataset, { frame: String(frame), time: String(motion.time[frame] ?? ''), ready: 'yes' });
     this.remember();
   }
@@ -374,7 +507,7 @@ export class MotionView {
     this.panelFrame = frame;
     const body = this.panelBodies[this.panel];
     const { motion } = this;
-    const selected = this.stages[this.main]?.selected ?? -1;
+    const selected = this.stages[this.main]?.selected ?? this.chosen;
     switch (this.panel) {
       case 'Run':
         if (!body.hasChildNodes() || this.motions.length > 1) body.replaceChildren(reportPanel(motion));
@@ -400,10 +533,13 @@ export class MotionView {
     if (this.player.playing) return;
     const stage = this.stages[this.main];
     const parts = [`t=${Number(this.player.t.toPrecision(9))}`];
+    if (this.motions.length > 1) parts.push(`m=${this.main}`);
     if (stage) {
-      const { camera, controls } = stage;
-      const round = (x: number) => Number(x.toPrecision(5));
-      parts.push(`c=${[...camera.position.toArray(), ...controls.target.toArray()].map(round).join(',')}`);
+      const { eye, target } = stage.view;
+      // Digits enough for the distance between the two, wherever they are.
+      const away = Math.max(Math.hypot(...eye.map((x, k) => x - target[k])), 1e-300);
+      const round = (x: number) => Number(x.toPrecision(Math.min(Math.max(5 + Math.ceil(Math.log10(Math.abs(x) / away || 1)), 5), 17)));
+      parts.push(`c=${[...eye, ...target].map(round).join(',')}`);
       if (stage.selected >= 0) parts.push(`b=${stage.selected}`);
     }
     const hash = `#${parts.join('&')}`;
@@ -421,14 +557,23 @@ export class MotionView {
     const read = new URLSearchParams(location.hash.slice(1));
     const t = Number(read.get('t'));
     const view = (read.get('c') ?? '').split(',').map(Number);
+    const motion = read.get('m');
+    if (motion !== null && this.motions[Number(motion)]) this.setMain(Number(motion));
     const stage = this.stages[this.main];
-    if (stage && view.length === 6 && view.every(Number.isFinite)) {
-      stage.camera.position.set(view[0], view[1], view[2]);
-      stage.controls.target.set(view[3], view[4], view[5]);
-      stage.controls.update();
-    }
+    if (stage && view.length === 6 && view.every(Number.isFinite)) stage.look({ eye: view.slice(0, 3), target: view.slice(3) });
     const body = read.get('b');
     if (stage && body !== null && this.motion.bodies[Number(body)]) stage.select(Number(body));
-    if (Number.isFinite(t)) this.player.seek(t);
+    if (read.get('t') !== null && Number.isFinite(t)) this.player.seek(t);
   }
+}
+
+function longestOf(motions: Motion[]): Motion {
+  return motions.reduce((a, b) => (b.frames > 0 && (b.time[b.frames - 1] ?? 0) > (a.time[a.frames - 1] ?? -1) ? b : a));
+}
+
+/** Whether two motions are of the same bodies, one of them longer. */
+function isAlike(a: Motion, b: Motion): boolean {
+  const words = ({ bodies, joints, series }: Motion) =>
+    JSON.stringify([bodies, joints, series.map((s) => [s.name, s.group])], (key, value) => (key === 'points' || key === 'triangles' ? value?.length : value));
+  return a.frames > 0 && b.frames > 0 && words(a) === words(b);
 }

@@ -4,6 +4,7 @@ import { BOTTOM, drawFrame, EMPTY, entry, LEFT, prepared, RIGHT, stateThere, TOP
 import { DARK, LIGHT, type Theme } from './colours';
 import { unpack, type ArrayRef } from './data';
 import { el, number } from './dom';
+import { pngButton } from './export';
 
 interface Axis { name: string; label: string; factor: number; range: [number, number] }
 
@@ -64,6 +65,7 @@ export class PavingView {
         el('p', { class: `headline ${paving.certified ? 'good' : 'caution'}` }, this.headline()),
         this.canvas, this.legend(), ...more, this.state,
         el('p', { class: 'muted' }, `The dot is the design${paving.certified ? ', the frame the certified box around it' : ''}${paving.counterexample ? ', the cross the nearest counterexample' : ''}. A click on a cell, or the arrow keys, show what holds in its middle.`),
+        pngButton(() => [{ canvas: this.canvas }], () => this.theme),
         el('details', {}, el('summary', {}, 'The report'), ...paving.words.map((line) => el('p', { class: 'muted' }, line)))),
       this.here), this.analysis.root);
     this.canvas.addEventListener('pointerdown', (e) => this.pick(e));

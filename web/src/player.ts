@@ -8,7 +8,7 @@ export class Player {
   onChange: () => void = () => {};
   private last = 0;
 
-  constructor(readonly times: Float64Array) {
+  constructor(public times: Float64Array) {
     this.t = this.start;
   }
 
@@ -35,6 +35,13 @@ export class Player {
   seek(t: number): void {
     this.t = Math.min(Math.max(t, this.start), this.end);
     this.onChange();
+  }
+
+  /** Goes on over more times; whoever stood at the end stands at the new one. */
+  extend(times: Float64Array): void {
+    const atEnd = !this.playing && this.t >= this.end;
+    this.times = times;
+    this.seek(atEnd ? this.end : this.t);
   }
 
   /** Goes frames forth or back. */

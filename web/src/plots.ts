@@ -3,6 +3,7 @@ import { LINES, type Theme } from './colours';
 import { frameAt, type Motion, type MotionEvent } from './data';
 import { EVENT_COLOURS } from './colours';
 import { el, number } from './dom';
+import type { Shot } from './export';
 
 /** Values over the times of the chart, or over times of its own. */
 export interface Line { name: string; values: ArrayLike<number>; times?: ArrayLike<number> }
@@ -49,6 +50,12 @@ export class Chart {
     this.canvas.addEventListener('pointermove', (e) => {
       if (e.buttons) go(e);
     });
+  }
+
+  /** The chart for a picture: its title, and its lines with their values now. */
+  shot(): Shot {
+    const legend = this.lines.map((line, i) => ({ colour: LINES[i % LINES.length], text: `${line.name} ${this.reading.get(line.name)?.textContent ?? ''}` }));
+    return { canvas: this.canvas, title: this.title, legend };
   }
 
   private range(): [number, number] {

@@ -82,9 +82,11 @@ function build(shape: Shape, motion: Motion, fine: boolean): { key: string; scal
 }
 
 /** How far bodies reach: their radius, or where joints hold them. */
-function reach(motion: Motion): number {
-  const far = Math.max(...motion.bodies.filter((b) => !b.fixed).map((b) => b.radius), ...motion.joints.flatMap((j) => j.frames.map((f) => Math.hypot(f[0], f[1], f[2]))), 1e-9);
-  return Number.isFinite(far) && far > 1e-9 ? far : 1;
+export function reach(motion: Motion): number {
+  let far = 0;
+  for (const { fixed, radius } of motion.bodies) if (!fixed && Number.isFinite(radius)) far = Math.max(far, radius);
+  for (const { frames } of motion.joints) for (const f of frames) far = Math.max(far, Math.hypot(f[0], f[1], f[2]));
+  return Number.isFinite(far) && far > 0 ? far : 1;
 }
 
 /** Balls on a body that cover what is drawn of it. */

@@ -4,7 +4,8 @@ import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { Arrows, Bars, Cones, Dots, type Arrow } from './arrows';
 import { bodyColour, JOINT, MODE_COLOURS, NOT_UNIQUE, type Theme } from './colours';
 import { rotate, type Motion } from './data';
-import { batches, matrix, outline, type Batch } from './shapes';
+import { number } from './dom';
+import { batches, matrix, outline, reach, type Batch } from './shapes';
 
 export interface Shown { forces: boolean; cones: boolean; joints: boolean; bodies: boolean; scale: number }
 
@@ -12,6 +13,10 @@ export interface Shown { forces: boolean; cones: boolean; joints: boolean; bodie
 const MAX_SHADOWS = 600;
 /** Width of the picture over that of what moves. */
 const ROOM = 1.15;
+/** Sizes of motions that a graphics card can draw, m: it has single precision, and squares lengths. */
+const SIZES = [1e-15, 1e15];
+/** From so many radii of the largest body on a motion is so wide that its bodies are no more than dots. */
+const DOTS = 400;
 
 export class Stage {
   readonly canvas: HTMLCanvasElement;
@@ -33,18 +38,33 @@ export class Stage {
   private readonly bars: Bars;
   private readonly cones: Cones;
   private readonly dots: Dots;
-  /** Radius and centre of all that moves. */
-  readonly size: number;
-  private readonly centre: THREE.Vector3;
-  private readonly half: THREE.Vector3;
+  /**
+   * Where what is drawn is counted from, in the world: a graphics card has single precision, and far from the origin
+   * of a scene that is too little. All that three.js knows is relative to it; the numbers here are doubles.
+   */
+  private readonly origin = new THREE.Vector3();
+  /** Radius of all that moves, and its centre and half its box from there. */
+  size = 1;
+  private readonly centre = new THREE.Vector3();
+  private readonly half = new THREE.Vector3();
+  /** Radius of the largest body that moves, or what stands for it. */
+  private readonly reach: number;
+  /** Size of arrows, cones and points: that of the motion, or of its bodies where it is wide. */
+  private readonly detail: number;
   /** Length of an arrow per newton. */
-  private readonly perNewton: number;
-  private readonly perJointNewton: number;
+  private perNewton = 1;
+  private perJointNewton = 1;
+  /** Whether somebody has turned the view since it showed the whole scene. */
+  private touched = false;
   private readonly up: THREE.Vector3;
   private readonly poses: Float64Array;
   private followed: THREE.Vector3 | null = null;
 
-  constructor(host: HTMLElement, private readonly motion: Motion, label: string) {
+  constructor(host: HTMLElement, private motion: Motion, label: string) {
+    this.reach = reach(motion);
+    this.measure();
+    this.origin.copy(this.centre);
+    this.centre.set(0, 0, 0);
     this.renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
     this.canvas = this.renderer.domElement;
     this.canvas.tabIndex = 0;
@@ -54,31 +74,61 @@ export class Stage {
     const g = new THREE.Vector3(...(motion.gravity as [number, number, number]));
     this.up = g.lengthSq() > 0 ? snapped(g.negate()) : new THREE.Vector3(0, 0, 1);
     this.poses = new Float64Array(7 * motion.bodies.length);
-    const { centre, half, radius } = this.extent();
-    this.centre = centre;
-    this.half = half;
-    this.size = radius;
-    const forces = motion.sortedForces();
-    const typical = forces.length ? forces[Math.floor(0.98 * (forces.length - 1))] : 1;
-    this.perNewton = (0.5 * radius) / Math.max(typical, 1e-30);
-    let joint = 0;
-    for (let f = 0; f < motion.frames; f += Math.max(1, Math.floor(motion.frames / 50))) {
-      motion.joints.forEach((_, j) => (joint = Math.max(joint, Math.hypot(...motion.jointForce(j, f).slice(0, 3)))));
-    }
-    this.perJointNewton = (0.4 * radius) / Math.max(joint, 1e-30);
-    const thin = 0.008 * radius;
+    this.detail = Math.min(this.size, 40 * this.reach);
+    const thin = 0.008 * this.detail;
     this.arrows = new Arrows(this.scene, thin);
     this.jointArrows = new Arrows(this.scene, 0.7 * thin);
     this.bars = new Bars(this.scene, 2.4 * thin);
-    this.cones = new Cones(this.scene, 0.3 * radius);
+    this.cones = new Cones(this.scene, 0.3 * this.detail);
     this.dots = new Dots(this.scene, 1.2 * thin);
+    this.scaleForces();
     this.camera.up.copy(this.up);
     this.controls = new OrbitControls(this.camera, this.canvas);
     this.controls.addEventListener('change', () => this.onMove());
+    this.controls.addEventListener('start', () => (this.touched = true));
     this.lights();
     this.build();
     this.home();
     this.picking();
+  }
+
+  /** Shows more of the same bodies' motion; the view stays where somebody has turned it. */
+  update(motion: Motion): void {
+    this.motion = motion;
+    this.measure();
+    this.scaleForces();
+    this.placeLights();
+    if (!this.touched) this.home();
+  }
+
+  /** What a user should know of what can be seen. */
+  get remark(): string {
+    if (this.size <= DOTS * this.reach) return '';
+    return `The motion is ${number(Number((2 * this.size).toPrecision(2)))} m wide, its bodies at most ${number(Number((2 * this.reach).toPrecision(2)))} m: select one (Bodies) and follow it (F) to see it.`;
+  }
+
+  /** Size and centre of what moves; fails where no graphics card can draw it. */
+  private measure(): void {
+    const { centre, half, radius } = this.extent();
+    if (!(radius >= SIZES[0] && radius <= SIZES[1])) {
+      throw new Error(`the motion is ${number(2 * radius)} m wide, and a graphics card draws from ${SIZES[0]} to ${SIZES[1]} m`);
+    }
+    this.size = radius;
+    this.half.copy(half);
+    this.centre.copy(centre).sub(this.origin);
+  }
+
+  /** How long arrows are. */
+  private scaleForces(): void {
+    const { motion } = this;
+    const forces = motion.sortedForces();
+    const typical = forces.length ? forces[Math.floor(0.98 * (forces.length - 1))] : 1;
+    this.perNewton = (0.5 * this.detail) / Math.max(typical, 1e-30);
+    let joint = 0;
+    for (let f = 0; f < motion.frames; f += Math.max(1, Math.floor(motion.frames / 50))) {
+      motion.joints.forEach((_, j) => (joint = Math.max(joint, Math.hypot(...motion.jointForce(j, f).slice(0, 3)))));
+    }
+    this.perJointNewton = (0.4 * this.detail) / Math.max(joint, 1e-30);
   }
 
   /** The box of what moves, over all frames, and of what stands between. */
@@ -106,16 +156,13 @@ export class Stage {
     });
     if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
     const half = box.getSize(new THREE.Vector3()).multiplyScalar(0.5);
-    const radius = half.length();
-    if (!(radius > 0)) half.setScalar(1);
-    return { centre: box.getCenter(new THREE.Vector3()), half, radius: radius > 0 ? radius : 1 };
+    const radius = Math.hypot(half.x, half.y, half.z);
+    if (radius === 0) half.setScalar(1);
+    return { centre: box.getCenter(new THREE.Vector3()), half, radius: radius || 1 };
   }
 
   private lights(): void {
-    const { sun, sky, scene, size, centre, up } = this;
-    const side = new THREE.Vector3(0.5, -0.7, 0.6);
-    sun.position.copy(centre).addScaledVector(up, 3 * size).addScaledVector(side, 1.6 * size);
-    sun.target.position.copy(centre);
+    const { sun, sky, scene, up } = this;
     scene.add(sun, sun.target, sky);
     sky.position.copy(up);
     const shapes = this.motion.bodies.reduce((sum, body) => sum + body.shapes.length, 0);
@@ -124,11 +171,20 @@ export class Stage {
       this.renderer.shadowMap.type = THREE.PCFShadowMap;
       sun.castShadow = true;
       sun.shadow.mapSize.set(2048, 2048);
-      Object.assign(sun.shadow.camera, { left: -1.3 * size, right: 1.3 * size, top: 1.3 * size, bottom: -1.3 * size, near: 0.1 * size, far: 9 * size });
       sun.shadow.bias = -2e-4;
-      sun.shadow.normalBias = 0.004 * size;
       sun.shadow.radius = 4;
     }
+    this.placeLights();
+  }
+
+  private placeLights(): void {
+    const { sun, size, centre, up } = this;
+    sun.position.copy(centre).addScaledVector(up, 3 * size).addScaledVector(new THREE.Vector3(0.5, -0.7, 0.6), 1.6 * size);
+    sun.target.position.copy(centre);
+    const { shadow } = sun;
+    Object.assign(shadow.camera, { left: -1.3 * size, right: 1.3 * size, top: 1.3 * size, bottom: -1.3 * size, near: 0.1 * size, far: 9 * size });
+    shadow.camera.updateProjectionMatrix();
+    shadow.normalBias = 0.004 * size;
   }
 
   private build(): void {
@@ -203,11 +259,69 @@ export class Stage {
     const distance = Math.max(this.distance(view), 0.5 * size);
     controls.target.copy(centre);
     camera.position.copy(centre).addScaledVector(view, distance);
-    camera.near = 0.005 * size;
-    camera.far = 60 * size + distance;
-    camera.updateProjectionMatrix();
     controls.update();
     this.followed = null;
+    this.touched = false;
+  }
+
+  get turned(): boolean {
+    return this.touched;
+  }
+
+  /** Where the camera stands and what it looks at, in the world. */
+  get view(): { eye: number[]; target: number[] } {
+    const world = (v: THREE.Vector3) => v.clone().add(this.origin).toArray();
+    return { eye: world(this.camera.position), target: world(this.controls.target) };
+  }
+
+  look({ eye, target }: { eye: number[]; target: number[] }): void {
+    this.camera.position.fromArray(eye).sub(this.origin);
+    this.controls.target.fromArray(target).sub(this.origin);
+    this.touched = true;
+    this.controls.update();
+  }
+
+  /** Turns around what is looked at, by angles, and goes nearer by a factor. */
+  turn(around: number, above: number, nearer: number): void {
+    const { camera, controls, up } = this;
+    const away = camera.position.clone().sub(controls.target).applyAxisAngle(up, around).divideScalar(nearer);
+    const axis = new THREE.Vector3().crossVectors(away, up).normalize();
+    // Not over the top.
+    const tilted = away.clone().applyAxisAngle(axis, above);
+    if (tilted.angleTo(up) > 0.05 && tilted.angleTo(up) < Math.PI - 0.05) away.copy(tilted);
+    camera.position.copy(controls.target).add(away);
+    this.touched = true;
+    controls.update();
+  }
+
+  /** Looks as another view of the same things does. */
+  copyView(other: Stage): void {
+    const shift = other.origin.clone().sub(this.origin);
+    this.camera.position.copy(other.camera.position).add(shift);
+    this.camera.quaternion.copy(other.camera.quaternion);
+    this.controls.target.copy(other.controls.target).add(shift);
+    this.touched = other.touched;
+  }
+
+  /** Goes near the body that is followed where it would be a dot. */
+  approach(): void {
+    const { camera, controls } = this;
+    const radius = this.selected < 0 ? 0 : this.motion.bodies[this.selected].radius || this.reach;
+    const away = camera.position.clone().sub(controls.target);
+    if (radius > 0 && away.length() > DOTS * radius) camera.position.copy(controls.target).add(away.setLength(8 * radius));
+    this.touched = true;
+  }
+
+  /** Counts from what the camera looks at, where that is far from here for what is to be seen. */
+  private rebase(): void {
+    const { camera, controls } = this;
+    const shift = controls.target.clone();
+    if (shift.length() < 100 * camera.position.distanceTo(shift)) return;
+    this.origin.add(shift);
+    for (const v of [camera.position, controls.target, this.centre]) v.sub(shift);
+    this.followed?.sub(shift);
+    this.placeLights();
+    controls.update();
   }
 
   /** So far away in a direction that all corners of the box are seen, with some space around them. */
@@ -263,13 +377,16 @@ export class Stage {
       }
       this.poses.set(a, 7 * k);
     }
+    this.follow();
+    this.rebase();
+    const { origin } = this;
     const [outer, out] = [new THREE.Matrix4(), new THREE.Matrix4()];
     const [at, one] = [new THREE.Vector3(), new THREE.Vector3(1, 1, 1)];
     let last = -1;
     const place = (body: number, local: THREE.Matrix4): THREE.Matrix4 => {
       if (body !== last) {
         const o = 7 * body;
-        at.set(this.poses[o], this.poses[o + 1], this.poses[o + 2]);
+        at.set(this.poses[o] - origin.x, this.poses[o + 1] - origin.y, this.poses[o + 2] - origin.z);
         q.set(this.poses[o + 3], this.poses[o + 4], this.poses[o + 5], this.poses[o + 6]);
         outer.compose(at, q, one);
         last = body;
@@ -290,29 +407,28 @@ export class Stage {
       floor.children[0].position.set(at.x, at.y, 0);
     }
     this.showForces(frame, shown);
-    this.follow();
   }
 
   private showForces(frame: number, shown: Shown): void {
     const contacts = this.motion.contactsAt(frame);
     const scale = this.perNewton * shown.scale;
-    const most = 3 * this.size;
+    const most = 3 * this.detail;
     const arrows: Arrow[] = [];
     const bars: Arrow[] = [];
     const cones: { at: THREE.Vector3; normal: THREE.Vector3; mu: number; colour: string }[] = [];
     const dots: { at: THREE.Vector3; colour: string }[] = [];
     for (const c of contacts) {
-      const at = new THREE.Vector3(...c.point);
+      const at = new THREE.Vector3(...c.point).sub(this.origin);
       const normal = new THREE.Vector3(...c.normal).normalize();
       const colour = MODE_COLOURS[c.mode];
       const vector = normal.clone().multiplyScalar(c.force).add(new THREE.Vector3(...c.friction)).multiplyScalar(scale);
       if (!Number.isFinite(vector.lengthSq())) continue;
-      if (shown.forces && vector.length() > 1e-4 * this.size) {
+      if (shown.forces && vector.length() > 1e-4 * this.detail) {
         arrows.push({ from: at, vector: vector.clampLength(0, most), colour: c.unique === 2 ? NOT_UNIQUE : colour });
         if (c.unique === 2) {
           const high = Number.isFinite(c.largest) ? c.largest * scale : most;
           const low = c.least * scale;
-          const bar = normal.clone().multiplyScalar(Math.max(Math.min(high, most) - low, 1e-6 * this.size));
+          const bar = normal.clone().multiplyScalar(Math.max(Math.min(high, most) - low, 1e-6 * this.detail));
           bars.push({ from: at.clone().addScaledVector(normal, low), vector: bar, colour: NOT_UNIQUE });
         }
       }
@@ -331,8 +447,9 @@ export class Stage {
         const arm = rotate(pose, joint.frames[1]);
         const f = this.motion.jointForce(j, frame);
         const vector = new THREE.Vector3(f[0], f[1], f[2]).multiplyScalar(this.perJointNewton * shown.scale);
-        if (vector.length() > 1e-4 * this.size) {
-          reactions.push({ from: new THREE.Vector3(pose[0] + arm[0], pose[1] + arm[1], pose[2] + arm[2]), vector: vector.clampLength(0, most), colour: JOINT });
+        if (vector.length() > 1e-4 * this.detail) {
+          const from = new THREE.Vector3(pose[0], pose[1], pose[2]).sub(this.origin).add(new THREE.Vector3(...arm));
+          reactions.push({ from, vector: vector.clampLength(0, most), colour: JOINT });
         }
       });
     }
@@ -345,7 +462,7 @@ export class Stage {
       return;
     }
     const o = 7 * this.selected;
-    const now = new THREE.Vector3(this.poses[o], this.poses[o + 1], this.poses[o + 2]);
+    const now = new THREE.Vector3(this.poses[o], this.poses[o + 1], this.poses[o + 2]).sub(this.origin);
     const moved = now.clone().sub(this.followed ?? this.controls.target);
     this.camera.position.add(moved);
     this.controls.target.add(moved);
@@ -354,6 +471,12 @@ export class Stage {
   }
 
   render(): void {
+    const { camera, size } = this;
+    const away = camera.position.distanceTo(this.controls.target);
+    // Near enough for a body that is small beside the motion, far enough for all of it.
+    camera.near = Math.min(0.005 * size, 0.05 * away);
+    camera.far = 60 * size + away + this.centre.length();
+    camera.updateProjectionMatrix();
     this.renderer.render(this.scene, this.camera);
   }
 

@@ -34,8 +34,13 @@ export class TreeView {
   }
 
   select(index: number): void {
-    for (const [button, motion] of this.buttons) button.setAttribute('aria-pressed', String(motion === index));
+    this.mark(index);
     this.choose(index);
+  }
+
+  /** Shows which motion is looked at. */
+  mark(index: number): void {
+    for (const [button, motion] of this.buttons) button.setAttribute('aria-pressed', String(motion === index));
   }
 
   setTheme(): void {}

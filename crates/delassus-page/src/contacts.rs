@@ -5,7 +5,7 @@ use glam::DVec3;
 use serde_json::{Value, json};
 
 use crate::arrays::Arrays;
-use crate::quantize::{direction, to_quanta};
+use crate::quantize::{Grid, direction};
 
 /// Contacts of all frames together that a page keeps.
 const MAX_RECORDS: usize = 150_000;
@@ -107,7 +107,7 @@ impl ContactFrames {
     }
 
     /// The contacts as the viewer reads them.
-    pub fn document(&self, quantum: f64, arrays: &mut Arrays) -> Value {
+    pub fn document(&self, grid: &Grid, arrays: &mut Arrays) -> Value {
         let mut whole = self.clone();
         if whole.kept > MAX_RECORDS {
             whole.thin();
@@ -118,7 +118,13 @@ impl ContactFrames {
             ends.push(ends.last().copied().unwrap_or(0) + frame.len() as u32);
         }
         let of = |pick: fn(&ContactRecord) -> f64| all().map(pick).collect::<Vec<f64>>();
-        let point = |k: usize| -> Vec<u32> { all().map(|c| to_quanta(c.point[k], quantum) as u32).collect() };
+        // Points of large bodies may be further away than all centres of mass: doubles, then.
+        let counts = |k: usize| all().map(move |c| grid.count(c.point[k], k));
+        let fits = (0..3).all(|k| counts(k).all(|n| i32::try_from(n).is_ok()));
+        let point = |k: usize, arrays: &mut Arrays| match fits {
+            true => arrays.words(&counts(k).map(|n| n as i32 as u32).collect::<Vec<_>>()),
+            false => arrays.doubles(&all().map(|c| c.point[k] - grid.centre[k]).collect::<Vec<_>>()),
+        };
         let normal = |k: usize| -> Vec<u16> { all().map(|c| direction(c.normal)[k] as u16).collect() };
         let unique = |c: &ContactRecord| match c.unique {
             Uniqueness::Unknown => (0, [0.0; 2]),
@@ -130,7 +136,7 @@ impl ContactFrames {
             "a": arrays.words(&all().map(|c| c.bodies[0]).collect::<Vec<_>>()),
             "b": arrays.words(&all().map(|c| c.bodies[1]).collect::<Vec<_>>()),
             "number": arrays.halves(&all().map(|c| c.number).collect::<Vec<_>>()),
-            "x": arrays.words(&point(0)), "y": arrays.words(&point(1)), "z": arrays.words(&point(2)),
+            "x": point(0, arrays), "y": point(1, arrays), "z": point(2, arrays),
             "nx": arrays.halves(&normal(0)), "ny": arrays.halves(&normal(1)), "nz": arrays.halves(&normal(2)),
             "force": arrays.singles(of(|c| c.normal_force).into_iter()),
             "fx": arrays.singles(of(|c| c.friction.x).into_iter()),
@@ -148,6 +154,8 @@ impl ContactFrames {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const UNIT: Grid = Grid { centre: DVec3::ZERO, quantum: 1.0 };
 
     fn record(force: f64) -> ContactRecord {
         ContactRecord {
@@ -172,13 +180,23 @@ mod tests {
         }
         frames.push(vec![record(1.0)]);
         let mut arrays = Arrays::default();
-        let document = frames.document(1.0, &mut arrays);
+        let document = frames.document(&UNIT, &mut arrays);
         let kept = document["a"]["length"].as_u64().unwrap() as usize;
         assert!(kept <= MAX_RECORDS && kept > MAX_RECORDS / 2, "{kept}");
         // The weakest of each carries nothing: it is open.
         assert_eq!(frames.counts[0] as usize, count - 1);
         assert_eq!(frames.frames[0][0].normal_force, (count - 1) as f64);
         assert_eq!(frames.frames[40].len(), 1);
+    }
+
+    #[test]
+    fn points_that_are_too_far_away_are_doubles() {
+        for (x, kind) in [(2e9, "u32"), (-3e9, "f64"), (1e300, "f64")] {
+            let mut frames = ContactFrames::default();
+            frames.push(vec![ContactRecord { point: DVec3::new(0.0, x, 0.0), ..record(1.0) }]);
+            let document = frames.document(&UNIT, &mut Arrays::default());
+            assert!(["x", "y", "z"].iter().all(|key| document[key]["type"] == kind), "{x}: {document}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::arrays::Arrays;
 use crate::contacts::{ContactFrames, ContactMark, ContactRecord, halve};
-use crate::quantize::{quantum, smallest_three, to_quanta, zigzag};
+use crate::quantize::{Grid, smallest_three, zigzag};
 use crate::shapes;
 
 /// Poses of moving bodies in all frames together that a page keeps: frames are thinned beyond twice as many.
@@ -113,7 +113,14 @@ impl Motion {
         });
         let Some(world) = &self.world else { return document };
         let moving: Vec<usize> = (0..world.bodies.len()).filter(|b| !world.bodies[*b].fixed).collect();
-        let quantum = self.quantum(world, &moving);
+        let grid = self.grid(world, &moving);
+        let lost = self.states.iter().flat_map(|state| moving.iter().map(|&b| &state[b].pose));
+        let lost = lost.filter(|pose| !(pose.position.is_finite() && pose.rotation.is_finite())).count();
+        if lost > 0 {
+            let note =
+                format!("{lost} poses of bodies are not finite numbers: what is drawn of them is wrong");
+            document["notes"] = json!(self.notes.iter().chain([&note]).collect::<Vec<_>>());
+        }
         let first = self.states.first().cloned().unwrap_or_default();
         let bodies: Vec<Value> = (world.bodies.iter().enumerate())
             .map(|(b, body)| {
@@ -127,8 +134,13 @@ impl Motion {
         document["bodies"] = json!(bodies);
         document["gravity"] = json!(world.gravity.to_array());
         document["plane"] = json!(world.plane.map(|axis| axis as usize));
-        document["quantum"] = json!(quantum);
-        document["positions"] = arrays.words(&self.positions(&moving, quantum));
+        document["quantum"] = json!(grid.quantum);
+        document["centre"] = json!(grid.centre.to_array());
+        let (low, high) = self.positions(&moving, &grid);
+        document["positions"] = arrays.words(&low);
+        if high.iter().any(|x| *x != 0) {
+            document["positions_high"] = arrays.words(&high);
+        }
         let (left_out, rotations) = self.rotations(&moving);
         document["left_out"] = arrays.small(&left_out);
         document["rotations"] = arrays.halves(&rotations);
@@ -145,33 +157,35 @@ impl Motion {
         let forces = self.joint_forces.iter().flatten().flatten().flat_map(|f| f.to_array());
         document["joint_forces"] = arrays.singles(forces);
         if let Some(contacts) = &self.contacts {
-            document["contacts"] = contacts.document(quantum, arrays);
+            document["contacts"] = contacts.document(&grid, arrays);
         }
         document
     }
 
-    fn quantum(&self, world: &World, moving: &[usize]) -> f64 {
+    fn grid(&self, world: &World, moving: &[usize]) -> Grid {
         let radii = moving.iter().map(|&b| world.bodies[b].bounding_radius()).filter(|r| *r > 0.0);
-        let smallest = radii.fold(f64::INFINITY, f64::min);
+        let smallest = radii.reduce(f64::min).unwrap_or(0.0);
         let all = self.states.iter().flat_map(|state| moving.iter().map(|&b| state[b].pose.position));
-        quantum(smallest, all.map(|p| p.abs().max_element()).fold(0.0, f64::max))
+        Grid::of(smallest, all)
     }
 
-    /// Differences of positions, body by body and axis by axis over time.
-    fn positions(&self, moving: &[usize], quantum: f64) -> Vec<u32> {
-        let mut out = Vec::with_capacity(3 * moving.len() * self.states.len());
+    /// Differences of positions, body by body and axis by axis over time: their lower and upper halves.
+    fn positions(&self, moving: &[usize], grid: &Grid) -> (Vec<u32>, Vec<u32>) {
+        let length = 3 * moving.len() * self.states.len();
+        let (mut low, mut high) = (Vec::with_capacity(length), Vec::with_capacity(length));
         for &body in moving {
             for axis in 0..3 {
-                let mut before = 0i32;
-                out.extend(self.states.iter().map(|state| {
-                    let now = to_quanta(state[body].pose.position[axis], quantum);
-                    let delta = now.wrapping_sub(before);
+                let mut before = 0;
+                for state in &self.states {
+                    let now = grid.count(state[body].pose.position[axis], axis);
+                    let coded = zigzag(now.wrapping_sub(before));
                     before = now;
-                    zigzag(delta)
-                }));
+                    low.push(coded as u32);
+                    high.push((coded >> 32) as u32);
+                }
             }
         }
-        out
+        (low, high)
     }
 
     /// Which component of a quaternion is left out, and differences of the others.

@@ -1,6 +1,7 @@
 //! Bodies as the viewer draws them.
 
 use delassus::world::{Body, Pose, ShapeKind, World};
+use glam::DVec3;
 use serde_json::{Value, json};
 
 use crate::arrays::Arrays;
@@ -16,6 +17,7 @@ pub fn pose(pose: &Pose) -> Value {
 pub fn body(body: &Body, arrays: &mut Arrays) -> Value {
     let shapes: Vec<Value> = (body.shapes.iter())
         .map(|shape| {
+            let mut place = shape.pose;
             let mut entry = match &shape.kind {
                 ShapeKind::Plane => json!({ "kind": "plane" }),
                 ShapeKind::Sphere { radius } => json!({ "kind": "sphere", "radius": radius }),
@@ -33,14 +35,19 @@ pub fn body(body: &Body, arrays: &mut Arrays) -> Value {
                 }
                 ShapeKind::Convex { .. } | ShapeKind::Mesh { .. } | ShapeKind::Heightfield { .. } => {
                     let surface = triangles(&shape.kind, 3, 1.0);
-                    let points = surface.points.iter().flat_map(|p| p.to_array());
+                    // Single precision around their middle, wherever the file of the mesh has its origin.
+                    let least = surface.points.iter().copied().reduce(DVec3::min).unwrap_or_default();
+                    let largest = surface.points.iter().copied().reduce(DVec3::max).unwrap_or_default();
+                    let middle = 0.5 * (least + largest);
+                    place.position += place.rotation * middle;
+                    let points = surface.points.iter().flat_map(|p| (*p - middle).to_array());
                     let corners: Vec<u32> = surface.triangles.iter().flatten().copied().collect();
                     json!({
                         "kind": "mesh", "points": arrays.singles(points), "triangles": arrays.words(&corners),
                     })
                 }
             };
-            entry["pose"] = pose(&shape.pose);
+            entry["pose"] = pose(&place);
             entry
         })
         .collect();

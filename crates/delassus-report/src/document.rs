@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::impact;
 use crate::solution_list::{entries, finite, intervals, normals};
-use crate::words::{outcome_word, reasons, solution_kind};
+use crate::words::{named_meaning, outcome_word, reasons, solution_kind};
 
 /// `proved`, `refuted` or `unknown`.
 pub fn verdict_word(v: Verdict) -> &'static str {
@@ -89,19 +89,19 @@ pub fn analysis_document(result: &SystemAnalysis) -> Value {
         },
         "kinetic_angles_deg": angles,
         "matrices": {
-            "rows": constraints,
+            "rows": &constraints,
             "mass": mass,
             "delassus": rows(result.delassus.as_ref()),
             "constrained_delassus": rows(result.constrained_delassus.as_ref()),
             "lcp_matrix": rows(result.lcp.as_ref().map(|l| &l.matrix)),
             "lcp_vector": result.lcp.as_ref().map(|l| &l.vector),
         },
-        "certificates": result.findings.iter().map(certificate).collect::<Vec<_>>(),
+        "certificates": result.findings.iter().map(|f| certificate(f, &constraints)).collect::<Vec<_>>(),
     })
 }
 
-/// One proposition.
-pub fn certificate(f: &CheckedFinding) -> Value {
+/// One proposition, about constraints with these names.
+pub fn certificate(f: &CheckedFinding, names: &[String]) -> Value {
     json!({
         "id": f.finding.id,
         "outcome": outcome_word(f.finding.outcome),
@@ -113,7 +113,7 @@ pub fn certificate(f: &CheckedFinding) -> Value {
             "acceleration_unique": f.finding.claims.acceleration_unique,
             "forces_unique": f.finding.claims.forces_unique,
         },
-        "meaning": f.finding.meaning,
+        "meaning": named_meaning(&f.finding.meaning, names),
     })
 }
 

@@ -44,7 +44,7 @@ pub fn problem_document(dynamics: &Dynamics, analysis: &Analysis, findings: &[Ch
             "unique_part": analysis.unique_part(),
             "intervals": analysis.intervals.iter().map(|x| x.map(finite)).collect::<Vec<_>>(),
         },
-        "certificates": findings.iter().map(certificate).collect::<Vec<_>>(),
+        "certificates": findings.iter().map(|f| certificate(f, &[])).collect::<Vec<_>>(),
     })
 }
 

@@ -327,6 +327,20 @@ pub fn outcome_word(o: Outcome) -> &'static str {
     }
 }
 
+/// What a proposition says: it knows constraints by number, people by name.
+pub(crate) fn named_meaning(meaning: &str, names: &[String]) -> String {
+    let mut parts = meaning.split("constraint ");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+        match part[..digits].parse().ok().and_then(|k: usize| names.get(k)) {
+            Some(name) => out += &format!("`{name}`{}", &part[digits..]),
+            None => out += &format!("constraint {part}"),
+        }
+    }
+    out
+}
+
 /// The propositions whose hypotheses hold, with their conclusions and whether these were checked.
 fn certificates(result: &SystemAnalysis, style: Style) -> String {
     let mut out = String::new();
@@ -337,10 +351,7 @@ fn certificates(result: &SystemAnalysis, style: Style) -> String {
             Some(false) => style.caution("to rounding"),
             None => String::new(),
         };
-        // A proposition knows constraints by number, people by name.
-        let meaning = names.iter().enumerate().fold(f.finding.meaning.clone(), |m, (k, n)| {
-            m.replace(&format!("constraint {k} "), &format!("`{n}` "))
-        });
+        let meaning = named_meaning(&f.finding.meaning, &names);
         out += format!("  {:<14} {meaning}   {seal}", f.finding.id).trim_end();
         out.push('\n');
     }
@@ -440,4 +451,22 @@ fn contact_line(c: &ContactReport, result: &SystemAnalysis, width: usize) -> Str
     }
     out.push('\n');
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constraints_have_their_names_and_names_are_left_alone() {
+        let names = ["foot".to_owned(), "constraint 0 of <b>".to_owned()];
+        for (meaning, named) in [
+            ("constraint 0 jams and constraint 1, too", "`foot` jams and `constraint 0 of <b>`, too"),
+            ("constraint 1 jams", "`constraint 0 of <b>` jams"),
+            ("constraint 2 jams: every constraint 12", "constraint 2 jams: every constraint 12"),
+            ("no constraint is there", "no constraint is there"),
+        ] {
+            assert_eq!(named_meaning(meaning, &names), named);
+        }
+    }
 }

@@ -12,6 +12,12 @@ const SCENES = import.meta.glob('../../../scenes/*.{toml,xml}', { query: '?raw',
 const FIRST = 'painleve-rod.toml';
 /** After how long a verdict that is under way is shown to be, in milliseconds. */
 const LATE = 200;
+/** A verdict that takes longer than this comes after a first look, in milliseconds, … */
+const SLOW = 50;
+/** … and is asked for where nothing has changed for so long. */
+const QUIET = 250;
+/** First looks are shown after so long, where there is no verdict yet. */
+const FLICKER = 25;
 
 async function wasm(): Promise<Uint8Array> {
   const text = atob(document.getElementById('delassus-engine')?.textContent?.trim() ?? '');
@@ -37,8 +43,12 @@ class Playground {
   /** Whether a question is under way, and whether a motion is. */
   private asking = false;
   private running = false;
+  /** Whether the verdicts of this scene are long in coming. */
+  private slow = true;
+  /** The question that was answered last. */
+  private known = 0;
 
-  constructor(private readonly engine: EngineThread, app: HTMLElement) {
+  constructor(private readonly engine: EngineThread, private readonly glancing: EngineThread, app: HTMLElement) {
     const names = Object.keys(SCENES).map((path) => path.split('/').at(-1) as string).sort();
     const pick = el('select', { 'aria-label': 'Built-in scenes' }, ...names.map((name) => el('option', { value: name }, name)));
     pick.value = FIRST;
@@ -68,34 +78,59 @@ class Playground {
   private ask(newScene: boolean): void {
     const mine = ++this.asked;
     this.still();
-    // A verdict beside another text, or one that is long in coming, is not that of what is shown.
     if (newScene) {
+      // A verdict beside another text is not that of what is shown.
       this.stale();
-      if (this.asking) this.engine.stop('Another scene was opened.');
-    } else setTimeout(() => mine === this.asked && this.asking && this.stale(), LATE);
-    setTimeout(async () => {
-      // While one question is under way the next ones wait, and the last of them is asked.
-      while (this.asking && mine === this.asked) await new Promise((resolve) => setTimeout(resolve, 5));
-      if (mine !== this.asked) return;
-      this.asking = true;
-      const begin = performance.now();
-      const text = this.editor.value;
-      const answer = await this.engine.ask({ do: 'analyze', text, set: this.set });
-      this.asking = false;
-      if (mine !== this.asked && (answer.stopped || text !== this.editor.value)) return;
-      // What ended a motion has ended this question too: it is asked again.
-      if (answer.stopped) this.ask(newScene);
-      else this.answered(answer, performance.now() - begin, newScene);
-    }, newScene ? 150 : 0);
+      this.slow = true;
+    } else setTimeout(() => mine === this.asked && this.asking && !this.slow && this.stale(), LATE);
+    // What takes long for values that are not those of the sliders any more is not waited for.
+    if (this.asking && this.slow) this.engine.stop('The scene has changed.');
+    setTimeout(() => this.begin(mine, newScene), newScene ? 150 : 0);
+  }
+
+  private async begin(mine: number, newScene: boolean): Promise<void> {
+    if (this.slow && mine === this.asked) this.glance(mine, newScene);
+    if (this.slow && !newScene) await new Promise((resolve) => setTimeout(resolve, QUIET));
+    // While one question is under way the next ones wait, and the last of them is asked.
+    while (this.asking && mine === this.asked) await new Promise((resolve) => setTimeout(resolve, 5));
+    if (mine !== this.asked) return;
+    this.asking = true;
+    const begin = performance.now();
+    const text = this.editor.value;
+    const answer = await this.engine.ask({ do: 'analyze', text, set: this.set });
+    this.asking = false;
+    if (mine !== this.asked && (answer.stopped || text !== this.editor.value)) return;
+    const took = performance.now() - begin;
+    // What ended a motion has ended this question too: it is asked again.
+    if (answer.stopped) this.ask(newScene);
+    else if (mine === this.asked || !this.slow) {
+      this.slow = took > SLOW;
+      this.answered(answer, `Analyzed in ${took.toFixed(1)} ms.`, newScene);
+      Object.assign(document.documentElement.dataset, { took: took.toFixed(2) });
+      this.known = mine;
+    }
+  }
+
+  /** Shows forces at once, where verdicts take longer. */
+  private async glance(mine: number, newScene: boolean): Promise<void> {
+    const begin = performance.now();
+    const answer = await this.glancing.ask({ do: 'glance', text: this.editor.value, set: this.set });
+    const took = performance.now() - begin;
+    // The verdict may be quicker; errors are its own.
+    await new Promise((resolve) => setTimeout(resolve, FLICKER - took));
+    if (mine !== this.asked || this.known === mine || answer.stopped || answer.error) return;
+    this.answered({ ...answer, analysis: { ...(answer.analysis as Analysis), going: true } }, `Forces in ${took.toFixed(1)} ms; analyzing …`, newScene);
+    Object.assign(document.documentElement.dataset, { glance: took.toFixed(2) });
   }
 
   /** Says that the verdict is not yet that of the text. */
   private stale(): void {
     this.result.classList.add('stale');
     this.time.textContent = 'Analyzing …';
+    document.documentElement.dataset.existence = '';
   }
 
-  private answered(answer: Answer, took: number, newScene: boolean): void {
+  private answered(answer: Answer, words: string, newScene: boolean): void {
     this.explain(answer.error);
     this.move.disabled = !!answer.error || answer.moves === false;
     this.move.title = answer.moves === false ? 'A [system] has no bodies to show: `delassus run` moves it' : '';
@@ -103,8 +138,11 @@ class Playground {
       document.documentElement.dataset.ready = 'yes';
       return;
     }
-    if (newScene) this.makeSliders(answer.parameters ?? {});
-    this.time.textContent = `Analyzed in ${took.toFixed(1)} ms.`;
+    if (newScene && mineOf(this.sliders) !== this.asked) {
+      this.makeSliders(answer.parameters ?? {});
+      this.sliders.dataset.of = String(this.asked);
+    }
+    this.time.textContent = words;
     const analysis = answer.analysis as Analysis;
     if (this.analysis) this.analysis.update(analysis);
     else {
@@ -112,7 +150,7 @@ class Playground {
       this.result.append(this.analysis.root);
       this.analysis.start();
     }
-    Object.assign(document.documentElement.dataset, { ready: 'yes', took: took.toFixed(2), existence: analysis.existence });
+    Object.assign(document.documentElement.dataset, analysis.going ? { existence: 'going on' } : { ready: 'yes', existence: analysis.existence });
   }
 
   /** Takes the motion away, also one that is under way. */
@@ -184,14 +222,21 @@ class Playground {
   }
 }
 
+/** The question whose parameters the sliders show. */
+function mineOf(sliders: HTMLElement): number {
+  return Number(sliders.dataset.of ?? 0);
+}
+
 async function begin(): Promise<void> {
   const app = document.getElementById('app') ?? document.body;
   document.documentElement.dataset.theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
   try {
-    const engine = await EngineThread.from(await wasm());
+    const bytes = await wasm();
+    const engine = await EngineThread.from(bytes);
     // For scripts and the console.
     Object.assign(window, { delassusEngine: engine });
-    new Playground(engine, app);
+    // First looks do not wait for verdicts, where there are threads.
+    new Playground(engine, engine.apart ? await EngineThread.from(bytes) : engine, app);
   } catch (error) {
     app.replaceChildren(el('p', { class: 'message bad', role: 'alert' }, `The engine does not start here: ${error instanceof Error ? error.message : String(error)}`));
     document.documentElement.dataset.ready = 'failed';

@@ -6,13 +6,15 @@
 //!
 //! The server listens on the loopback address only and serves one file, to whoever knows the token. A request
 //! that names another host or comes from another origin is refused: a foreign page that is open in the same
-//! browser cannot read the file, not even through a host name that was made to point here.
+//! browser cannot read the file, not even through a host name that was made to point here. Every connection
+//! has a thread of its own: browsers open some ahead of time and say nothing on them.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, UNIX_EPOCH};
+use std::sync::Arc;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use clap::Args;
 
@@ -20,9 +22,11 @@ use crate::output::CommandResult;
 use crate::run::is_page;
 
 /// Bytes of a request that are read.
-const MAX_REQUEST: u64 = 16 * 1024;
-/// How long reading a request or writing its answer may take.
+const MAX_REQUEST: usize = 16 * 1024;
+/// How long reading a request may take, as a whole, and every write of its answer.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+/// Connections that are open at a time; those beyond are closed.
+const MAX_CONNECTIONS: usize = 64;
 
 /// Arguments of `view`.
 #[derive(Args)]
@@ -56,11 +60,33 @@ pub fn run(args: &ViewArgs) -> CommandResult {
     if !args.no_browser && !open_browser(&address) {
         eprintln!("note: no browser could be started; the address above opens in one on this machine");
     }
-    for stream in listener.incoming().flatten() {
-        // A visitor that breaks off is none of ours.
-        drop(answer(stream, &args.file, &token, port));
-    }
+    serve(&listener, &Arc::new(Served { file: args.file.clone(), token, port }));
     Ok(0)
+}
+
+/// What is served, and to whom.
+struct Served {
+    file: PathBuf,
+    token: String,
+    port: u16,
+}
+
+/// Answers for ever.
+fn serve(listener: &TcpListener, served: &Arc<Served>) {
+    for stream in listener.incoming() {
+        let Ok(stream) = stream else {
+            // Out of descriptors, say: those that are open end by themselves.
+            std::thread::sleep(Duration::from_millis(20));
+            continue;
+        };
+        // Each thread holds one.
+        if Arc::strong_count(served) > MAX_CONNECTIONS {
+            continue;
+        }
+        let mine = Arc::clone(served);
+        // A visitor that breaks off is none of ours.
+        std::thread::spawn(move || drop(answer(stream, &mine)));
+    }
 }
 
 /// 128 random bits: the keys of a hash map come from the system.
@@ -87,23 +113,34 @@ fn open_browser(address: &str) -> bool {
     })
 }
 
-fn answer(stream: TcpStream, file: &Path, token: &str, port: u16) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(REQUEST_TIMEOUT))?;
+fn answer(mut stream: TcpStream, served: &Served) -> std::io::Result<()> {
     stream.set_write_timeout(Some(REQUEST_TIMEOUT))?;
-    let mut lines = BufReader::new(stream.try_clone()?.take(MAX_REQUEST)).lines();
-    let request = lines.next().transpose()?.unwrap_or_default();
-    let mut headers = vec![];
-    for line in lines {
-        let line = line?;
-        if line.is_empty() {
-            break;
+    let head = read_head(&mut stream)?;
+    let mut lines = head.lines();
+    let request = lines.next().unwrap_or_default();
+    let headers: Vec<(String, String)> = (lines.filter_map(|line| line.split_once(':')))
+        .map(|(key, value)| (key.trim().to_ascii_lowercase(), value.trim().to_string()))
+        .collect();
+    let response = respond(request, &headers, &served.file, &served.token, served.port);
+    write_response(stream, response)
+}
+
+/// The request up to its empty line, or what came of it until it was too late or too much.
+fn read_head(stream: &mut TcpStream) -> std::io::Result<String> {
+    let deadline = Instant::now() + REQUEST_TIMEOUT;
+    let (mut head, mut part) = (vec![], [0u8; 2048]);
+    while head.len() < MAX_REQUEST && !head.windows(4).any(|w| w == b"\r\n\r\n") {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(std::io::ErrorKind::TimedOut.into());
         }
-        if let Some((key, value)) = line.split_once(':') {
-            headers.push((key.trim().to_ascii_lowercase(), value.trim().to_string()));
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut part)? {
+            0 => break,
+            n => head.extend_from_slice(&part[..n]),
         }
     }
-    let response = respond(&request, &headers, file, token, port);
-    write_response(stream, response)
+    Ok(String::from_utf8_lossy(&head).into_owned())
 }
 
 /// What is answered: a status, a type and a body.
@@ -207,6 +244,33 @@ mod tests {
         ] {
             assert_eq!(status("GET /secret/ HTTP/1.1", headers), "403 Forbidden", "{headers:?}");
         }
+    }
+
+    /// A browser that opens connections ahead of time, and one that sends its request byte by byte, keep
+    /// nobody waiting.
+    #[test]
+    fn idle_connections_delay_nobody() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let served = Served { file: "Cargo.toml".into(), token: "secret".into(), port };
+        std::thread::spawn(move || serve(&listener, &Arc::new(served)));
+        let idle: Vec<TcpStream> =
+            (0..8).map(|_| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap()).collect();
+        let mut slow = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+        slow.write_all(b"GET /sec").unwrap();
+        let begin = Instant::now();
+        let mut quick = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+        write!(quick, "GET /secret/stamp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n").unwrap();
+        let mut text = String::new();
+        quick.read_to_string(&mut text).unwrap();
+        assert!(text.starts_with("HTTP/1.1 200 OK"), "{text}");
+        assert!(begin.elapsed() < REQUEST_TIMEOUT / 2, "{:?}", begin.elapsed());
+        slow.write_all(b"ret/stamp HTTP/1.1\r\nHost: localhost:").unwrap();
+        slow.write_all(format!("{port}\r\n\r\n").as_bytes()).unwrap();
+        let mut text = String::new();
+        slow.read_to_string(&mut text).unwrap();
+        assert!(text.starts_with("HTTP/1.1 200 OK"), "{text}");
+        drop(idle);
     }
 
     #[test]

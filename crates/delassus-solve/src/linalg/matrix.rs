@@ -311,6 +311,21 @@ impl Matrix {
         }
     }
 
+    /// Singular values σ above a part of the largest, and the right singular vectors v that belong to them, a
+    /// column each: (AᵀA)⁺ u = Σ v (v · u)/σ². Takes less than [`Matrix::row_space_with`] where one side is much
+    /// shorter than the other.
+    pub fn right_vectors(&self, tolerance: f64) -> (Vec<f64>, Matrix) {
+        let none = (vec![], Matrix::zeros(self.cols, 0));
+        if self.rows == 0 || self.cols == 0 || self.max_abs() == 0.0 {
+            return none;
+        }
+        let Ok(svd) = self.as_faer().thin_svd() else { return none };
+        let s = svd.S().column_vector();
+        let kept: Vec<usize> = (0..s.nrows()).take_while(|&k| s[k] > tolerance * s[0]).collect();
+        let all: Vec<usize> = (0..self.cols).collect();
+        (kept.iter().map(|&k| s[k]).collect(), Self::from_faer(svd.V()).select(&all, &kept))
+    }
+
     /// Rank at the tolerance of [`rank_tolerance`].
     pub fn rank(&self) -> usize {
         let s = self.singular_values();

@@ -23,6 +23,8 @@ use crate::collision::ContactRows;
 use crate::world::FIXED_SLOT;
 use motion::MotionScratch;
 
+pub(super) use motion::OtherMotion;
+
 /// Columns up to which linear dependence is sought in a group.
 const MAX_GROUP_COLUMNS: usize = 40;
 /// Products up to which it is sought in a step.
