@@ -20,7 +20,7 @@
 use super::{
     Change, Groups, ROUNDING_RATIO, UniquenessScratch, UniquenessSearch, orthonormal_rows, slip_speed,
 };
-use super::{MAX_GROUP_COLUMNS, MAX_STEP_WORK};
+use super::{MAX_GROUP_COLUMNS, MAX_STEP_WORK, NO_LOAD_RATIO};
 use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
 use crate::world::{FIXED_SLOT, RowKind};
 use delassus_solve::linalg::{dot, norm};
@@ -70,6 +70,16 @@ enum Freedom {
     Lenient,
 }
 
+/// How another motion is looked for.
+#[derive(Clone, Copy)]
+struct Look {
+    /// Slip up to which a contact rests, m/s.
+    rest: f64,
+    freedom: Freedom,
+    /// Whether there are impulses that only the lenient look takes as free.
+    doubtful: bool,
+}
+
 impl UniquenessSearch<'_> {
     /// Whether another motion obeys the laws at this state.
     pub(in super::super) fn finds_other_motion(&self, scratch: &mut UniquenessScratch) -> OtherMotion {
@@ -94,14 +104,17 @@ impl UniquenessSearch<'_> {
         let coulomb = |law: Law| law.mu() > 0.0 && !law.is_associated();
         let slides = |i: u32| motion.slips[i as usize] > rest && coulomb(rows[i as usize].law);
         if !self.active_contacts().any(slides) || self.slide_on_fixed_planes(motion, rest) {
-            OtherMotion::None
-        } else if self.some_group_moves_otherwise(groups, motion, rest, Freedom::Strict) {
-            OtherMotion::Shown
-        } else if self.some_group_moves_otherwise(groups, motion, rest, Freedom::Lenient) {
-            OtherMotion::Possible
-        } else {
-            OtherMotion::None
+            return OtherMotion::None;
         }
+        let mut look = Look { rest, freedom: Freedom::Strict, doubtful: false };
+        if self.some_group_moves_otherwise(groups, motion, &mut look) {
+            return OtherMotion::Shown;
+        }
+        let possible = look.doubtful && {
+            look.freedom = Freedom::Lenient;
+            self.some_group_moves_otherwise(groups, motion, &mut look)
+        };
+        if possible { OtherMotion::Possible } else { OtherMotion::None }
     }
 
     /// Whether a group of bodies that impulses connect has another motion.
@@ -109,10 +122,10 @@ impl UniquenessSearch<'_> {
         &self,
         groups: &mut Groups,
         motion: &mut MotionScratch,
-        rest: f64,
-        freedom: Freedom,
+        look: &mut Look,
     ) -> bool {
         self.find_groups(groups);
+        let rest = look.rest;
         let (mut work, mut from) = (0, 0);
         while from < groups.parts.len() {
             let first = groups.parts[from][0];
@@ -125,22 +138,24 @@ impl UniquenessSearch<'_> {
                     && motion.slips[i as usize] > rest
                 {
                     *change = Change::Ray(i);
-                } else if let Change::Border(i) = *change
-                    && freedom == Freedom::Lenient
-                {
-                    *change = Change::Inside(i);
+                } else if let Change::Border(i) = *change {
+                    look.doubtful = true;
+                    if look.freedom == Freedom::Lenient {
+                        *change = Change::Inside(i);
+                    }
                 }
             }
             let (columns, _) = groups.columns();
             let rays = groups.changes.iter().filter(|change| matches!(change, Change::Ray(_))).count();
-            if rays == 0 || !(2..=MAX_GROUP_COLUMNS).contains(&columns) {
+            // One impulse that changes needs another, which may be one of a contact that only touches.
+            if rays == 0 || columns > MAX_GROUP_COLUMNS {
                 continue;
             }
             work += 6 * groups.bodies * columns * columns;
             if work > MAX_STEP_WORK {
                 return false;
             }
-            if self.group_moves_otherwise(groups, motion, rest, freedom) {
+            if self.group_moves_otherwise(groups, motion, look) {
                 return true;
             }
         }
@@ -193,21 +208,13 @@ impl UniquenessSearch<'_> {
     }
 
     /// Whether the group that is examined, has another motion.
-    fn group_moves_otherwise(
-        &self,
-        groups: &Groups,
-        motion: &mut MotionScratch,
-        rest: f64,
-        freedom: Freedom,
-    ) -> bool {
+    fn group_moves_otherwise(&self, groups: &Groups, motion: &mut MotionScratch, look: &mut Look) -> bool {
         let n = 6 * groups.bodies;
         let MotionScratch { forces, kept, product, .. } = motion;
         forces.clear();
         kept.clear();
         self.changes_and_their_rows(groups, n, forces, kept);
-        if !self.rows_that_keep(groups, n, rest, freedom, [forces, kept])
-            || forces.len() > MAX_GROUP_COLUMNS * n
-        {
+        if !self.rows_that_keep(groups, n, look, [forces, kept]) || forces.len() > MAX_GROUP_COLUMNS * n {
             return false;
         }
         // Forces of all sizes count alike.
@@ -267,10 +274,11 @@ impl UniquenessSearch<'_> {
         &self,
         groups: &Groups,
         n: usize,
-        rest: f64,
-        freedom: Freedom,
+        look: &mut Look,
         [forces, kept]: [&mut Vec<f64>; 2],
     ) -> bool {
+        let rest = look.rest;
+        let largest = self.impulses.contacts.iter().map(|r| r[0]).fold(0.0, f64::max);
         let (touching, rows) = (self.model.touching(), self.linearization.joint_rows());
         for (i, row) in rows.rows.iter().enumerate().skip(rows.bilateral) {
             let mut slots = rows.blocks_of(row).iter().map(|(b, _)| self.model.masses.slot[*b as usize]);
@@ -295,9 +303,12 @@ impl UniquenessSearch<'_> {
             let presses = self.impulses.contacts[i as usize][0] > 0.0;
             let touches = self.linearization.contacts()[i as usize].gap <= touching
                 && contact.velocity(0, self.velocity) <= rest;
-            if freedom == Freedom::Lenient && (touches || presses) {
-                self.push_unloaded(groups, n, i, rest, [forces, kept]);
-                continue;
+            if touches && self.impulses.contacts[i as usize][0] <= NO_LOAD_RATIO * largest {
+                look.doubtful = true;
+                if look.freedom == Freedom::Lenient {
+                    self.push_unloaded(groups, n, i, rest, [forces, kept]);
+                    continue;
+                }
             }
             if touches && !presses {
                 unloaded.push(i);
@@ -427,7 +438,8 @@ mod tests {
         let found = search.finds_other_motion(&mut scratch) == OtherMotion::Shown;
         let rest = search.rest_slip(&velocity);
         let UniquenessScratch { groups, motion, .. } = &mut scratch;
-        [found, mu > 0.0 && search.some_group_moves_otherwise(groups, motion, rest, Freedom::Strict)]
+        let mut look = Look { rest, freedom: Freedom::Strict, doubtful: false };
+        [found, mu > 0.0 && search.some_group_moves_otherwise(groups, motion, &mut look)]
     }
 
     fn finds(mu: f64, linear: DVec3, angular: DVec3) -> bool {

@@ -268,14 +268,18 @@ impl FallbackSolver {
             return Ok(first);
         }
         self.keep_first(impulses, v);
-        let near = self.solver.solve(&input.with_goal(Goal::Near), impulses, v)?;
-        let iterations = first.iterations + near.iterations;
-        if near.status != Status::Solved {
+        let mut iterations = first.iterations;
+        for goal in [Goal::Near, Goal::Polish] {
+            let near = self.solver.solve(&input.with_goal(goal), impulses, v)?;
+            iterations += near.iterations;
+            if near.status == Status::Solved {
+                return Ok(SolveOutcome { iterations, ..near });
+            }
             impulses.clone_from(&self.first_impulses);
-            v.copy_from_slice(&self.first_velocity);
-            return Ok(SolveOutcome { iterations, ..first });
+            v.copy_from_slice(&self.velocity_before);
         }
-        Ok(SolveOutcome { iterations, ..near })
+        v.copy_from_slice(&self.first_velocity);
+        Ok(SolveOutcome { iterations, ..first })
     }
 
     /// Solves from zero impulses; the better of the two where that fails too.

@@ -32,7 +32,7 @@ use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, Status}
 use assembly::{Assembly, GlobalForm};
 use bounded_newton::settles_bounds;
 use bounds::{BoundedRows, shared_loads};
-use canonical::solve_proximal;
+use canonical::{FIRM_PROXIMAL_RATIO, PROXIMAL_RATIO, solve_proximal};
 use checked_solution::CheckedSolution;
 use rest::{MAX_DEFECT_WORK, MAX_POLISHED_WORK, Pressed, remove_defect, rest_as_before, rest_without_defect};
 use row_check::{RowCheck, RowsEnd};
@@ -139,6 +139,8 @@ pub(super) enum Goal {
     Canonical,
     /// One near the impulses given.
     Near,
+    /// One from the impulses given, which are nearly one.
+    Polish,
     /// One that lets rest what presses.
     Rest,
     /// Whether the impulses given are one.
@@ -353,9 +355,10 @@ impl VelocitySolver {
             Goal::Any | Goal::Rest => {}
             Goal::Canonical => {
                 solution.impulse.fill(0.0);
-                return solve_proximal(problem, options, solution);
+                return solve_proximal(problem, options, PROXIMAL_RATIO, solution);
             }
-            Goal::Near => return solve_proximal(problem, options, solution),
+            Goal::Near => return solve_proximal(problem, options, PROXIMAL_RATIO, solution),
+            Goal::Polish => return solve_proximal(problem, options, FIRM_PROXIMAL_RATIO, solution),
             Goal::Check => {
                 let (mut status, mut residual) = self.found.settle(problem, options.tolerance);
                 // The residual of another law is another number: the equations of sticking have a smaller
