@@ -7,9 +7,9 @@
 //!
 //! c is near the middle of the motion: what is far from the origin is as exact as what is near. A position is
 //! wrong by at most δ/2 in each direction, and δ is larger than said only where that were below 2⁻⁴⁸ of the
-//! way that the bodies go, near the end of what doubles tell apart. A rotation is wrong by at most 2√3/(2·32767·√2) < 3.8e-5 rad
-//! to first order. Stored are the differences from frame to frame, as zigzag numbers 0, −1, 1, −2, … ↦ 0, 1,
-//! 2, 3, …: small ones of both signs have upper bytes that are zero.
+//! way that the bodies go, near the end of what doubles tell apart. A rotation is wrong by at most
+//! 2√3/(2·32767·√2) < 3.8e-5 rad to first order. Stored are the differences from frame to frame, as zigzag
+//! numbers 0, −1, 1, −2, … ↦ 0, 1, 2, 3, …: small ones of both signs have upper bytes that are zero.
 
 use glam::{DQuat, DVec3};
 

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-use delassus::analysis::{analyze_world, analyze_written};
+use delassus::analysis::{analyze_world, analyze_written, glance, glance_world};
 use delassus::lagrangian::Tolerances;
 use delassus::simulation::Simulation;
 use delassus::world::{BodyId, Scene};
@@ -39,8 +39,31 @@ fn answer(request: &Value) -> Result<Value, Value> {
     let scene = scene.map_err(|e| at_place(&e, text))?;
     match request["do"].as_str() {
         Some("run") => motion(scene, request["t_end"].as_f64()),
+        Some("glance") => first_look(&scene, text),
         _ => analysis(&scene, text),
     }
+}
+
+/// What is known at once of a scene whose analysis may take long: it decides nothing.
+fn first_look(scene: &SceneFile, text: &str) -> Result<Value, Value> {
+    let tolerances = Tolerances::default();
+    let (result, parameters) = match scene {
+        SceneFile::System(file) => {
+            let result = glance(&file.system, &file.state, &tolerances);
+            (result.map_err(|e| at_place(&file.explain(e, text), text))?, &file.parameters[..])
+        }
+        SceneFile::World(file) => {
+            let result = glance_world(&file.world, &file.state, &tolerances);
+            (result.map_err(plainly)?, &file.parameters[..])
+        }
+    };
+    let moves = matches!(scene, SceneFile::World(_));
+    let analysis = analysis_document(&result);
+    Ok(json!({ "analysis": analysis, "parameters": by_name(parameters), "moves": moves }))
+}
+
+fn by_name(parameters: &[(String, f64)]) -> Map<String, Value> {
+    parameters.iter().map(|(name, value)| (name.clone(), json!(value))).collect()
 }
 
 /// An error of a file with its line.
@@ -68,8 +91,7 @@ fn analysis(scene: &SceneFile, text: &str) -> Result<Value, Value> {
             (result.map_err(plainly)?, &file.parameters[..])
         }
     };
-    let parameters: Map<String, Value> =
-        parameters.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    let parameters = by_name(parameters);
     let text = analysis_text(&result, delassus_report::Style::plain());
     let moves = matches!(scene, SceneFile::World(_));
     let analysis = analysis_document(&result);
@@ -111,6 +133,7 @@ mod tests {
 
     const ROD: &str = include_str!("../../../scenes/painleve-rod.toml");
     const TABLE: &str = include_str!("../../../scenes/table.toml");
+    const STACK: &str = include_str!("../../../scenes/stack.toml");
 
     #[test]
     fn friction_that_is_dragged_changes_the_verdict() {
@@ -118,6 +141,20 @@ mod tests {
         for (mu, existence) in [(1.6, "proved"), (1.7, "refuted")] {
             let found = ask(json!({ "do": "analyze", "text": ROD, "set": { "mu": mu } }));
             assert_eq!(found["analysis"]["existence"], existence, "{mu}");
+        }
+    }
+
+    #[test]
+    fn a_glance_finds_forces_and_decides_nothing() {
+        for (text, contacts) in [(ROD, 1), (TABLE, 4), (STACK, 40)] {
+            let found = ask(json!({ "do": "glance", "text": text, "set": { "mu": 0.5 } }));
+            let analysis = &found["analysis"];
+            for verdict in ["existence", "acceleration_unique", "forces_unique"] {
+                assert_eq!(analysis[verdict], "unknown", "{found}");
+            }
+            let list = analysis["solutions"]["list"].as_array().unwrap();
+            assert_eq!(list.len(), 1, "{found}");
+            assert_eq!(list[0]["contacts"].as_object().unwrap().len(), contacts);
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! page:    p = reserve(n);  memory[p..p + n] = request;  m = answer();  response = memory[response()..][..m]
-//! request  {"do": "analyze" | "run", "text": scene, "set": {parameter: value}, "t_end": seconds}
+//! request  {"do": "analyze" | "glance" | "run", "text": scene, "set": {parameter: value}, "t_end": seconds}
 //! response {"analysis": …} | {"document": …, "arrays": …, "end": …} | {"error": {"message", "line", "column"}}
 //! ```
 //!

@@ -10,11 +10,11 @@
 use super::Analysis;
 use super::impulse_range::{ImpulseRange, has_other_forces, impulse_range};
 use super::verdicts::SAME_SOLUTION;
-use crate::contact::{Solution, solve_any_law};
+use crate::contact::{self, ContactOptions, Solution, solve_any_law};
 use crate::lcp::{Lp, linear_program};
 use crate::linalg::{Matrix, max_abs, norm};
 use crate::modes::{Mode, SolutionComponent};
-use crate::problem::{ContactView, Dynamics, Law, Reduced, row_offsets, worst_constraint};
+use crate::problem::{ContactView, Dynamics, Law, Reduced, Status, row_offsets, worst_constraint};
 
 /// How far forces may be from a solution at any constraint by itself.
 const MAX_VIOLATION: f64 = 1e-8;
@@ -68,8 +68,44 @@ pub fn one_solution(problem: &ContactView<'_>, tolerance: f64) -> Solution {
     solve_any_law(problem, tolerance)
 }
 
+/// Rows from which the methods for large problems are tried first: the exact ones take a second for a
+/// hundred.
+const LARGE: usize = 60;
+
+/// One solution by the methods for large problems, to a scale-free residual of `tolerance`, if it violates no
+/// law by more than 10⁻⁸ at any constraint by itself.
+pub(super) fn solve_quickly(
+    dynamics: &Dynamics,
+    reduced: &Reduced,
+    tolerance: f64,
+) -> Option<SolutionComponent> {
+    let laws = &dynamics.laws;
+    let options = ContactOptions { tolerance, ..ContactOptions::default() };
+    let found = contact::solve(&dynamics.contact_problem(), &options, None).ok()?;
+    let worst = worst_constraint(&reduced.problem(laws).ok()?, &found.impulse);
+    if found.status != Status::Solved || worst.is_nan() || worst > MAX_VIOLATION {
+        return None;
+    }
+    let moved = reduced.delassus.mul_vec(&found.impulse);
+    let velocity: Vec<f64> = moved.iter().zip(&reduced.free_velocity).map(|(u, q)| u + q).collect();
+    Some(SolutionComponent {
+        modes: modes_of(laws, reduced, &found.impulse, &velocity, 1e-9),
+        acceleration: reduced.acceleration(&found.impulse),
+        velocity,
+        force: found.impulse,
+        freedom: None,
+        intervals: vec![],
+    })
+}
+
 /// One solution by an iterative solver, if it violates no law by more than 10⁻⁸ at any constraint by itself.
-pub(super) fn solve_once(reduced: &Reduced, laws: &[Law]) -> Option<SolutionComponent> {
+pub(super) fn solve_once(dynamics: &Dynamics, reduced: &Reduced) -> Option<SolutionComponent> {
+    let laws = &dynamics.laws;
+    if reduced.free_velocity.len() > LARGE
+        && let Some(found) = solve_quickly(dynamics, reduced, 1e-12)
+    {
+        return Some(found);
+    }
     let problem = reduced.problem(laws).ok()?;
     let solution = one_solution(&problem, 1e-12);
     if worst_constraint(&problem, &solution.impulse) > MAX_VIOLATION {

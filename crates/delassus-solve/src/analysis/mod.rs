@@ -51,7 +51,7 @@ use crate::modes::{
     mode_count, robust_answer,
 };
 use crate::problem::{Dynamics, Law, Reduced};
-use forces::{add_other_forces, component, measure_intervals, solve_once, unique_part};
+use forces::{add_other_forces, component, measure_intervals, solve_once, solve_quickly, unique_part};
 use impulse_range::has_other_forces;
 use rest::rest_without_friction;
 use spatial::all_solutions;
@@ -170,6 +170,22 @@ pub fn analyze(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
 pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &EnumerateOptions) -> Analysis {
     let mut analysis = judge_written(dynamics, written, options);
     analysis.data = Some(written.has(Clone::clone));
+    analysis
+}
+
+/// Residual of the solution of a first look.
+const GLANCE_TOLERANCE: f64 = 1e-10;
+
+/// A first look at a problem whose analysis may take long: one solution, where one is found at once, with
+/// open intervals and no verdict. What it is worth is for [`analyze`] to say.
+pub fn glance(dynamics: &Dynamics) -> Analysis {
+    let mut analysis = Analysis::undecided(dynamics);
+    let found = analysis.reduced.as_ref().and_then(|r| solve_quickly(dynamics, r, GLANCE_TOLERANCE));
+    if let Some(mut component) = found {
+        component.intervals = vec![[f64::NEG_INFINITY, f64::INFINITY]; component.force.len()];
+        analysis.intervals.clone_from(&component.intervals);
+        analysis.solutions.components.push(component);
+    }
     analysis
 }
 
@@ -480,7 +496,7 @@ pub fn analyze_rounded(dynamics: &Dynamics, options: &EnumerateOptions) -> Analy
         let clear = solutions.decided && !solutions.components.is_empty();
         let several = if clear { uniqueness(dynamics, &solutions) } else { [Verdict::Unknown; 2] };
         if solutions.components.is_empty() {
-            solutions.components.extend(reduced.as_ref().and_then(|r| solve_once(r, &dynamics.laws)));
+            solutions.components.extend(reduced.as_ref().and_then(|r| solve_once(dynamics, r)));
         }
         let found = !solutions.components.is_empty() && !solutions.complete;
         let ([e, a, f], method) = by_matrix_class(dynamics, reduced.is_some(), found);

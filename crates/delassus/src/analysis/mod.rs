@@ -36,12 +36,12 @@ pub use stand::{
     ResistanceProof, StandError, Standing, Stands, WorldAtRest, margin, margin_proof, resistance,
     resistance_proof, stand,
 };
-pub use world::analyze_world;
+pub use world::{analyze_world, glance_world};
 
 use delassus_solve::analysis::theorems::{CheckedFinding, findings};
 use delassus_solve::analysis::{
     Analysis, FrictionBound, FrictionCone, Written, analyze_written as analyze_dynamics_written,
-    friction_bounds, friction_cone,
+    friction_bounds, friction_cone, glance as glance_at_dynamics,
 };
 use delassus_solve::lcp::{Lcp, sliding_lcp};
 use delassus_solve::linalg::{Interval, Matrix};
@@ -167,6 +167,16 @@ pub fn analyze_written(
 /// As [`analyze`], with tolerances and limits of the search as they are by default.
 pub fn analyze_at(system: &System, state: &State) -> Result<SystemAnalysis, AnalyzeError> {
     analyze(system, state, &Tolerances::default(), &EnumerateOptions::default())
+}
+
+/// A first look at a system whose analysis may take long: masses, contacts and one solution, where one is
+/// found at once. It decides nothing.
+pub fn glance(
+    system: &System,
+    state: &State,
+    tolerances: &Tolerances,
+) -> Result<SystemAnalysis, AnalyzeError> {
+    describe(Names::of(system), kinematics(system, state)?, tolerances, true, glance_at_dynamics)
 }
 
 /// Adds the propositions of the papers to what [`examine`] found; verified ones take part in the verdicts.

@@ -12,7 +12,7 @@
 //! three steps, extrapolated twice (Richardson), accurate to about 1e-11 of the terms it is made of. Tangents
 //! move along with the normal, and the point of contact moves over the bodies as they roll.
 
-use delassus_solve::analysis::Analysis;
+use delassus_solve::analysis::{Analysis, glance};
 use delassus_solve::lcp::Verdict;
 use delassus_solve::linalg::Matrix;
 use delassus_solve::modes::EnumerateOptions;
@@ -56,6 +56,26 @@ pub fn analyze_world(
     tolerances: &Tolerances,
     options: &EnumerateOptions,
 ) -> Result<SystemAnalysis, AnalyzeError> {
+    look_at(world, state, tolerances, Some(options))
+}
+
+/// A first look at a world whose analysis may take long: masses, contacts and one solution, where one is
+/// found at once. It decides nothing.
+pub fn glance_world(
+    world: &World,
+    state: &WorldState,
+    tolerances: &Tolerances,
+) -> Result<SystemAnalysis, AnalyzeError> {
+    look_at(world, state, tolerances, None)
+}
+
+/// The analysis of a world, or without options a glance at it.
+fn look_at(
+    world: &World,
+    state: &WorldState,
+    tolerances: &Tolerances,
+    options: Option<&EnumerateOptions>,
+) -> Result<SystemAnalysis, AnalyzeError> {
     let coordinates = coordinate_names(world);
     if coordinates.len() > MAX_SIZE {
         let names = Names { title: world.name.clone(), coordinates, ..Names::default() };
@@ -79,6 +99,9 @@ pub fn analyze_world(
         result.is_whole = false;
         return Ok(result);
     }
+    let Some(options) = options else {
+        return describe(names, kinematics, tolerances, true, glance);
+    };
     let mut result = examine_kinematics(names, kinematics, &errors, tolerances, options)?;
     result.impact = impact_without_pads(&result, pads, &velocity);
     if rows <= MAX_ROWS {

@@ -98,7 +98,7 @@ pub fn impulse_range(problem: &ContactProblem, impulse: &[f64]) -> Result<Impuls
     }
     let start = coordinates.of_impulse(impulse);
     let size = max_abs(impulse).max(f64::MIN_POSITIVE);
-    let program = Program::new(&coordinates, &start, &null, size);
+    let program = Program::new(&coordinates, &start, &null, size).with_columns(&a);
     let Some(shortest) = program.shortest() else { return Ok(ImpulseRange::Unknown) };
     let Bounds { rows, mean, wide } = Bounds::of(&coordinates, &program, &shortest, size);
     let differences = coordinates.differences_at(&a, &mean, RANGE_ROUNDING * size);

@@ -4,12 +4,14 @@
 //! c = c⁰ + Z y in the cones :      min ‖B c‖ ,      min ± cᵢ
 //! ```
 //!
-//! c ∈ Rᵏ, Z is k × z, y ∈ Rᶻ.
+//! c ∈ Rᵏ, Z is k × z, y ∈ Rᶻ. Where z is large the ends of coordinates are found in c itself, with
+//! A c = A c⁰ as equations: A = H B has a few entries per column, since a contact touches two bodies, and
+//! Z is full. What is found there is carried to y = Zᵀ (c − c⁰), and is checked as what is found in y.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SecondOrderConeT, SolverStatus,
-    SupportedConeT,
+    SupportedConeT, ZeroConeT,
 };
 
 use super::coordinates::{Coordinates, Freedom};
@@ -17,6 +19,8 @@ use crate::linalg::{Matrix, dot, norm};
 
 /// How far a point may be from the optimum, as a part of the largest impulse.
 const NEAR_BOUND: f64 = 1e-6;
+/// Columns of Z from which ends are looked for in all coordinates.
+const MANY_COLUMNS: usize = 32;
 /// How far a ray may leave the cones, relative to what the objective falls along it.
 const RAY_ERROR: f64 = 1e-6;
 
@@ -42,6 +46,18 @@ pub(super) struct Program<'a> {
     a: CscMatrix<f64>,
     b: Vec<f64>,
     cones: Vec<SupportedConeT<f64>>,
+    /// The coordinate of each row of the cones, and its factor.
+    places: Vec<(usize, f64)>,
+    /// The same set in all coordinates.
+    wide: Option<Wide>,
+}
+
+/// A c = A c⁰ , c in the cones: rows s = b − A c/size, the equations first.
+struct Wide {
+    equations: usize,
+    a: CscMatrix<f64>,
+    b: Vec<f64>,
+    cones: Vec<SupportedConeT<f64>>,
 }
 
 impl<'a> Program<'a> {
@@ -51,12 +67,14 @@ impl<'a> Program<'a> {
         // s = b − A y in the cones: s = (the coordinates, the normal times μ) in units of `size`.
         let (mut rows, mut b, mut cones): (Vec<Vec<f64>>, Vec<f64>, Vec<SupportedConeT<f64>>) =
             Default::default();
+        let mut places = vec![];
         let mut at = 0;
         for (i, freedom) in freedoms.iter().enumerate() {
             let count = directions[at..].iter().take_while(|(j, _)| *j == i).count();
             let mut add = |c: usize, factor: f64| {
                 rows.push(null.row(c).iter().map(|z| -factor * z).collect());
                 b.push(factor * start[c] / size);
+                places.push((c, factor));
             };
             match freedom {
                 Freedom::Ray(_) => {
@@ -83,7 +101,34 @@ impl<'a> Program<'a> {
         }
         let weight = directions.iter().map(|(_, d)| norm(d)).collect();
         let a = CscMatrix::new(rows.len(), n, starts, indices, values);
-        Program { start, null, weight, size, a, b, cones }
+        Program { start, null, weight, size, a, b, cones, places, wide: None }
+    }
+
+    /// Looks for ends in all coordinates, whose columns in H B these are, where Z has many columns.
+    pub(super) fn with_columns(mut self, columns: &Matrix) -> Self {
+        if self.null.cols() < MANY_COLUMNS {
+            return self;
+        }
+        let equations = columns.rows();
+        let (mut starts, mut indices, mut values) = (vec![0], vec![], vec![]);
+        for c in 0..columns.cols() {
+            for i in (0..equations).filter(|&i| columns[(i, c)] != 0.0) {
+                indices.push(i);
+                values.push(columns[(i, c)]);
+            }
+            for (row, (_, factor)) in self.places.iter().enumerate().filter(|(_, place)| place.0 == c) {
+                indices.push(equations + row);
+                values.push(-factor);
+            }
+            starts.push(indices.len());
+        }
+        let a = CscMatrix::new(equations + self.places.len(), columns.cols(), starts, indices, values);
+        let mut b: Vec<f64> = columns.mul_vec(self.start).iter().map(|x| x / self.size).collect();
+        b.resize(equations + self.places.len(), 0.0);
+        let mut cones = vec![ZeroConeT(equations)];
+        cones.extend(self.cones.iter().cloned());
+        self.wide = Some(Wide { equations, a, b, cones });
+        self
     }
 
     /// Counts bilateral rows hardly, so that the norm is that of contacts, and joints follow where it leaves
@@ -200,6 +245,9 @@ impl<'a> Program<'a> {
         if norm(&objective) < 1e-12 {
             return Some(Extreme::At(self.start.to_vec()));
         }
+        if let Some(found) = self.wide_extreme(at, sign, &objective) {
+            return Some(found);
+        }
         let zero = CscMatrix::zeros((n, n));
         // The tightest tolerance first; a cone without interior, as at the limit of friction, is hard to
         // approach.
@@ -209,20 +257,41 @@ impl<'a> Program<'a> {
                     .ok()?;
             solver.solve();
             let found = &solver.solution;
-            match found.status {
-                SolverStatus::DualInfeasible if self.proves_unbounded(&objective, &found.x) => {
-                    return Some(Extreme::Unbounded);
-                }
-                // Also where it could not get closer, and is close enough.
-                SolverStatus::Solved | SolverStatus::AlmostSolved | SolverStatus::InsufficientProgress
-                    if self.is_optimal(&objective, &found.x, &found.z) =>
-                {
-                    return self.coordinates(&found.x).map(Extreme::At);
-                }
-                _ => {}
+            if let Some(end) = self.checked(found.status, &objective, &found.x, &found.z) {
+                return Some(end);
             }
         }
         None
+    }
+
+    /// The same, looked for in all coordinates; `None` where that finds none.
+    fn wide_extreme(&self, at: usize, sign: f64, objective: &[f64]) -> Option<Extreme> {
+        let Wide { equations, a, b, cones } = self.wide.as_ref()?;
+        let k = self.start.len();
+        let mut cost = vec![0.0; k];
+        cost[at] = sign;
+        let mut solver =
+            DefaultSolver::new(&CscMatrix::zeros((k, k)), &cost, a, b, cones, settings(1e-10)).ok()?;
+        solver.solve();
+        let found = &solver.solution;
+        let is_ray = found.status == SolverStatus::DualInfeasible;
+        let from = |c: usize| if is_ray { 0.0 } else { self.start[c] / self.size };
+        let moved: Vec<f64> = found.x.iter().enumerate().map(|(c, x)| x - from(c)).collect();
+        self.checked(found.status, objective, &self.null.tr_mul_vec(&moved), &found.z[*equations..])
+    }
+
+    /// What y and z of a solver are worth.
+    fn checked(&self, status: SolverStatus, objective: &[f64], y: &[f64], z: &[f64]) -> Option<Extreme> {
+        match status {
+            SolverStatus::DualInfeasible if self.proves_unbounded(objective, y) => Some(Extreme::Unbounded),
+            // Also where it could not get closer, and is close enough.
+            SolverStatus::Solved | SolverStatus::AlmostSolved | SolverStatus::InsufficientProgress
+                if self.is_optimal(objective, y, z) =>
+            {
+                self.coordinates(y).map(Extreme::At)
+            }
+            _ => None,
+        }
     }
 }
 
@@ -240,6 +309,57 @@ fn settings(tolerance: f64) -> DefaultSettings<f64> {
 mod tests {
     use super::*;
     use crate::problem::{Law, row_offsets};
+
+    /// Sixteen contacts with friction around one body, rows of the normal and two tangents: the ends are
+    /// those of the null space, whichever way they are found; where joints pull at each other there is none.
+    #[test]
+    fn ends_are_the_same_in_all_coordinates() {
+        let (count, mu) = (16, 0.4);
+        let mut laws = vec![Law::Coulomb { mu }; count];
+        laws.extend([Law::Bilateral; 2]);
+        let k = 3 * count + 2;
+        let columns = Matrix::from_fn(6, k, |row, c| {
+            let angle = (c / 3) as f64 * 1.7;
+            let arm = [angle.cos(), angle.sin() * 0.7, 0.1 * angle.sin()];
+            let axis = [2, 0, 1][c % 3];
+            let mut force = [0.0; 3];
+            if c < 3 * count {
+                force[axis] = 1.0;
+            } else {
+                force[0] = 1.0;
+            }
+            let moment = |i: usize, j: usize| arm[i] * force[j] - arm[j] * force[i];
+            match row {
+                0..3 => force[row],
+                _ if c >= 3 * count => 0.0,
+                3 => moment(1, 2),
+                4 => moment(2, 0),
+                _ => moment(0, 1),
+            }
+        });
+        let mut start = vec![0.0; k];
+        (0..count).for_each(|i| start[3 * i] = 1.0 + 0.3 * (i as f64).sin());
+        let coordinates = Coordinates::new(&laws, row_offsets(&laws), &vec![0.0; k], 1e-9).unwrap();
+        let null = columns.row_space_with(1e-10).null_basis;
+        assert!(null.cols() >= MANY_COLUMNS);
+        let narrow = Program::new(&coordinates, &start, &null, 1.3);
+        let wide = Program::new(&coordinates, &start, &null, 1.3).with_columns(&columns);
+        for c in [0, 1, 5, 17, 30, 47] {
+            for sign in [1.0, -1.0] {
+                let objective: Vec<f64> = null.row(c).iter().map(|z| sign * z).collect();
+                let Some(Extreme::At(found)) = wide.wide_extreme(c, sign, &objective) else {
+                    panic!("{c} {sign}")
+                };
+                let Some(Extreme::At(known)) = narrow.extreme(c, sign) else { panic!("{c} {sign}") };
+                assert!((found[c] - known[c]).abs() < 1e-6, "{c}: {} {}", found[c], known[c]);
+                // Found points are solutions: the balance of forces holds to rounding.
+                let off: Vec<f64> = found.iter().zip(&start).map(|(a, b)| a - b).collect();
+                assert!(norm(&columns.mul_vec(&off)) < 1e-12);
+            }
+        }
+        let objective: Vec<f64> = null.row(3 * count).to_vec();
+        assert!(matches!(wide.wide_extreme(3 * count, 1.0, &objective), Some(Extreme::Unbounded)));
+    }
 
     #[test]
     fn two_contacts_share_a_load() {
