@@ -14,7 +14,9 @@
 
 use delassus_solve::contact::{ContactOptions, Method};
 use delassus_solve::linalg::{Matrix, UnionFind, rank_tolerance};
-use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, Residual, Status, row_offsets};
+use delassus_solve::problem::{
+    ContactProblem, Form, InvalidProblem, Law, RelativeResidual, Status, row_offsets,
+};
 
 use super::super::row_targets::{RowTarget, RowTargets};
 use super::super::warm_start::Impulses;
@@ -295,7 +297,7 @@ pub(super) fn rest_as_before(
 }
 
 /// Whether a residual of contacts that stick is within the tolerance, or within what rounding leaves.
-fn is_rest(candidate: &Residual, tolerance: f64) -> bool {
+fn is_rest(candidate: &RelativeResidual, tolerance: f64) -> bool {
     candidate.relative <= tolerance.max((ROUNDINGS * candidate.rounding).min(MAX_ROUNDING_RESIDUAL))
 }
 
