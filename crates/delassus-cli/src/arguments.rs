@@ -2,12 +2,45 @@
 
 use std::fmt;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, Resettable, TypedValueParser};
+use clap::{ArgMatches, Args, FromArgMatches};
 use delassus::stepping::{Coordinates, FrictionLaw, Scheme};
 use delassus_scene::Integrator;
 use delassus_solve::contact::Method;
 use delassus_solve::impact::ImpactLaw;
 use delassus_solve::lcp::Solver;
+
+/// Arguments of a command that are described where the command is called: a call of one of fifteen commands
+/// has no use for the flags of the others.
+pub struct Deferred<T>(pub T);
+
+impl<T: Args> Args for Deferred<T> {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command.defer(|command| {
+            // What a command does stands beside its name, and not above its arguments.
+            let (about, long) = (command.get_about().cloned(), command.get_long_about().cloned());
+            T::augment_args(command).about(Resettable::from(about)).long_about(Resettable::from(long))
+        })
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        T::augment_args_for_update(command)
+    }
+}
+
+impl<T: FromArgMatches> FromArgMatches for Deferred<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        T::from_arg_matches(matches).map(Deferred)
+    }
+
+    fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, clap::Error> {
+        T::from_arg_matches_mut(matches).map(Deferred)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
 
 /// A tolerance.
 pub fn tolerance(text: &str) -> Result<f64, String> {

@@ -221,11 +221,27 @@ fn tampered_configurations_are_refused_by_both_checkers() {
 }
 
 #[test]
-fn certificates_of_intervals_are_no_certificates_of_cells() {
-    let out = delassus(&["safe", &scene("painleve-rod.toml"), "--over", "mu", "--certificate", "x.json"]);
+fn intervals_have_certificates_of_their_cells() {
+    let rod = scene("painleve-rod.toml");
+    let cases: &[(&[&str], f64)] = &[
+        (&[&rod, "--over", "mu"], 5.0 / 3.0),
+        (&[&rod, "--over", "mu", "--for-all", "angle=1deg:89deg"], 4.0 / 3.0),
+        (&[&scene("drawer.toml"), "--over", "mu"], 2.0 / 3.0),
+        (&[&scene("slider-crank-friction.toml"), "--over", "mu", "--any-slip"], f64::NAN),
+    ];
+    for (args, end) in cases {
+        let (code, found) = certificate(&[&["safe"], *args].concat());
+        let found = found.unwrap_or_else(|| panic!("{args:?}"));
+        let [lo, hi] = [0, 1].map(|k| fraction(&found["claim"]["box"][0][k]));
+        assert!(code == 0 && lo == 0.0 && (end.is_nan() || (hi <= *end && hi > end - 1e-6)), "{args:?} {hi}");
+        // One that claims more is refused.
+        let mut forged = found.clone();
+        forged["claim"]["box"][0][1] = value!("7");
+        assert_eq!([by_program(&found), by_program(&forged)], [0, 1], "{args:?}");
+        assert_eq!(by_python(&[found, forged]), [0, 1], "{args:?}");
+    }
+    // Nothing is certified, and there is nothing to prove.
+    let out = delassus(&["safe", &rod, "--over", "m", "--certificate", "x.json"]);
     let said = String::from_utf8(out.stderr).unwrap();
-    assert!(
-        out.status.code() == Some(2) && said.contains("--over mu=lo:hi") && said.lines().count() == 1,
-        "{said}"
-    );
+    assert!(out.status.code() == Some(3) && said.lines().count() == 1, "{said}");
 }

@@ -165,6 +165,20 @@ fn a_run_that_goes_on_from_a_checkpoint_has_the_same_bits() {
     // A comment or another end are no other scene.
     let commented = Temporary::new("commented.toml", format!("# again\n{}", mixed()).as_bytes());
     assert_eq!(json(&["run", commented.path(), "--json", "--resume", &saved, "--t-end", "0.11"]).0, 0);
+    // Other options of its steps are named; the same ones, and another end, are not.
+    let again = |options: &[&str]| {
+        let doc =
+            json(&[&["run", file.path(), "--json", "--resume", &saved, "--t-end", "0.11"], options].concat())
+                .1;
+        let notes = doc["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap().to_string());
+        notes.filter(|note| note.contains("other options than before")).collect::<Vec<_>>()
+    };
+    assert_eq!(again(&[]), Vec::<String>::new());
+    let notes = again(&["--law", "ccp", "--tolerance", "1e-9", "--dt", "5e-4"]);
+    let expected = "the run goes on with other options than before: dt 0.0005 (before: 0.001), law ccp \
+                    (before: ncp), tolerance 1e-9 (before: 1e-10)";
+    assert_eq!(notes, [expected]);
+    assert!(again(&["--adaptive"])[0].contains("adaptive yes (before: no), dt-min"));
     // A checkpoint of another scene, with other bodies or with one number changed; a later time; a file that
     // is none.
     let block = Temporary::new("block.toml", BLOCK.as_bytes());

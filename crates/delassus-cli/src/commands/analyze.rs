@@ -13,7 +13,7 @@ use delassus_solve::lcp::Verdict;
 use delassus_solve::modes::EnumerateOptions;
 
 use super::certificate::write_certificate;
-use crate::output::{CommandResult, print};
+use crate::output::{CommandResult, json_text, print};
 use crate::picture::{cones, write_picture};
 use crate::run::{is_page, write_page};
 use crate::scene;
@@ -127,7 +127,7 @@ fn report(
     // Where an impact comes first, no finite force is an answer.
     let exists = result.analysis.as_ref().map_or(Verdict::Refuted, |a| a.existence);
     let text = if options.json {
-        format!("{:#}\n", analysis_document(result))
+        json_text(&analysis_document(result))
     } else {
         analysis_text(result, Style::for_stdout())
     };

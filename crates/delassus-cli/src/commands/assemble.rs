@@ -8,7 +8,7 @@ use delassus::world::{Body, BodyState, World, WorldState, opening};
 use delassus_report::{Style, number};
 use serde_json::{Map, Value, json};
 
-use crate::output::{CommandResult, print};
+use crate::output::{CommandResult, json_text, print};
 use crate::run::open_in_words;
 use crate::scene;
 use crate::scene::{AnyScene, WorldScene, ended};
@@ -90,7 +90,7 @@ fn assemble(scene: WorldScene, args: &AssembleArgs) -> Result<String, String> {
             "name": file.world.name, "joint_error": open.joints, "limit_error": open.limit.map_or(0.0, |(_, by)| by),
             "moved": moved, "joint_error_left": left.joints, "bodies": bodies,
         });
-        return Ok(format!("{document:#}\n"));
+        return Ok(json_text(&document));
     }
     let style = Style::for_stdout();
     let title = if file.world.name.is_empty() { "world" } else { &file.world.name };

@@ -6,7 +6,7 @@ use clap::Args;
 use delassus_verify::{Fault, verify};
 use serde_json::{Value, json};
 
-use crate::output::{CommandResult, print};
+use crate::output::{CommandResult, json_text, print};
 
 /// The exit code where a certificate was asked for and none proves the verdict.
 pub const NO_CERTIFICATE: u8 = 3;
@@ -51,7 +51,7 @@ pub fn run(args: &VerifyArgs) -> CommandResult {
     let (kind, about) = (&document["kind"], &document["about"]);
     if args.json {
         let key = if verified { "proves" } else { "fault" };
-        print(&format!("{:#}\n", json!({ "verified": verified, "kind": kind, "about": about, key: said })));
+        print(&json_text(&json!({ "verified": verified, "kind": kind, "about": about, key: said })));
     } else {
         let word = if verified { "verified" } else { "not proved" };
         let about =

@@ -9,7 +9,7 @@ use delassus_report::{Style, number, title};
 use serde_json::json;
 
 use super::{analyze, check_world};
-use crate::output::{CommandResult, print};
+use crate::output::{CommandResult, json_text, print};
 use crate::scene;
 use crate::scene::{AnyScene, Scene};
 
@@ -66,7 +66,7 @@ fn describe(scene: &Scene, as_json: bool) -> Result<String, String> {
             "mass_rank": k.mass_rank, "joint_rank": rank, "redundant_joints": system.joints.len() - rank,
             "kinetic_energy": k.kinetic_energy, "potential_energy": k.potential_energy, "contacts": contacts,
         });
-        return Ok(format!("{document:#}\n"));
+        return Ok(json_text(&document));
     }
     let style = Style::for_stdout();
     let mut out = format!("{}  {}\n", style.good("valid"), title(&names));

@@ -9,6 +9,7 @@ use delassus_report::{Style, count, number};
 use delassus_scene::WorldFile;
 use serde_json::{Map, Value, json};
 
+use crate::output::json_text;
 use crate::run::open_in_words;
 use crate::scene::{WorldScene, ended};
 
@@ -113,7 +114,7 @@ fn to_json(file: &WorldFile, found: &Found) -> String {
         "kinetic_energy": kinetic, "potential_energy": potential,
         "friction": world.surfaces.iter().map(|s| surface_json(world, s)).collect::<Vec<_>>(),
     });
-    format!("{document:#}\n")
+    json_text(&document)
 }
 
 /// The names of the bodies that a surface is between.

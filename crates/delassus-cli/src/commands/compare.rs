@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::solve::{Found, solve_problem};
 use crate::arguments::{SolverName, solver, tolerance};
-use crate::output::{CommandResult, print};
+use crate::output::{CommandResult, json_text, print};
 use crate::picture::{profile_picture, profile_steps, write_picture};
 
 /// Arguments of `compare`.
@@ -109,7 +109,7 @@ fn compare(args: &CompareArgs) -> Result<bool, String> {
         draw(&groups, args.tolerance, path)?;
     }
     if args.json {
-        print(&format!("{:#}\n", document(&groups, args)));
+        print(&json_text(&document(&groups, args)));
     } else {
         print(&table(&groups, args.tolerance, Style::for_stdout()));
     }

@@ -6,7 +6,7 @@ use clap::Args;
 use delassus_files::{read_all, write};
 use serde_json::json;
 
-use crate::output::{CommandResult, print};
+use crate::output::{CommandResult, json_text, print};
 
 /// Arguments of `convert`.
 #[derive(Args)]
@@ -27,7 +27,7 @@ pub fn run(args: &ConvertArgs) -> CommandResult {
     let kind = read.problem.kind();
     let text = if args.json {
         let document = json!({ "kind": kind, "contacts": read.problem.contacts(), "lost": read.ignored });
-        format!("{document:#}\n")
+        json_text(&document)
     } else {
         let mut text = format!("{}: {kind}\n", args.output.display());
         for what in &read.ignored {

@@ -14,7 +14,7 @@ use delassus_report::{Style, branch_end, branch_label, exploration_document, exp
 use delassus_solve::impact::ImpactLaw;
 
 use crate::arguments::{impact_law, seconds};
-use crate::output::{CommandResult, print};
+use crate::output::{CommandResult, json_text, print};
 use crate::picture::{MotionTree, check_picture_name, draw_tree, write_picture};
 use crate::run::{Subject, add_tree, frame_times, is_page, world_as_system, write_page};
 use crate::scene;
@@ -101,7 +101,7 @@ fn explore(scene: &Subject<'_>, args: &ExploreArgs) -> CommandResult {
         (None, None) => {}
     }
     if args.json {
-        print(&format!("{:#}\n", exploration_document(system, &found, &notes)));
+        print(&json_text(&exploration_document(system, &found, &notes)));
     } else {
         notes.iter().for_each(|note| eprintln!("note: {}: {note}", scene.name));
         print(&exploration_text(system, &found, Style::for_stdout()));

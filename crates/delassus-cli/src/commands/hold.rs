@@ -10,7 +10,7 @@ use delassus_report::{Style, hold_certificate, hold_document, hold_text, holds};
 
 use super::certificate::write_certificate;
 use super::stand::{moving_body, point, read_world};
-use crate::output::{CommandResult, print};
+use crate::output::{CommandResult, json_text, print};
 use crate::scene;
 
 /// Arguments of `hold`.
@@ -65,7 +65,7 @@ pub fn run(args: &HoldArgs) -> CommandResult {
         None => 3,
     };
     let text = if args.json {
-        format!("{:#}\n", hold_document(world, body, place, &found, args.force))
+        json_text(&hold_document(world, body, place, &found, args.force))
     } else {
         hold_text(world, body, place, &found, args.force, Style::for_stdout())
     };

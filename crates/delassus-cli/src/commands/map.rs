@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::map_page::MapPage;
 use super::safe::range;
-use crate::output::{CommandResult, print};
+use crate::output::{CommandResult, json_text, print};
 use crate::picture::{Axis as Drawn, Colour, GREY, Picture, Values, categories, curve, heat, write_picture};
 use crate::scene;
 use crate::scene::Scene;
@@ -102,7 +102,7 @@ pub fn run(args: &MapArgs) -> CommandResult {
         print(&csv(args, &cells));
     }
     if args.json {
-        print(&format!("{:#}\n", json_document(args, &cells)));
+        print(&json_text(&json_document(args, &cells)));
     }
     Ok(u8::from(valid == 0))
 }

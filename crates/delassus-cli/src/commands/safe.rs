@@ -4,18 +4,19 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use delassus::analysis::{Paving, PavingQuestion, Question, SafeMethod};
+use delassus::analysis::{Paving, PavingQuestion, Question, SafeInterval, SafeMethod};
 use delassus::formula::{Symbols, constant};
 use delassus::lagrangian::{Names, Tolerances};
 use delassus_report::{
     Axis, Style, paving_certificate, paving_document, paving_table, paving_text, safe_document, safe_text,
 };
 use delassus_scene::{SafeTextError, pave_text, paving_proof_of, safe_interval_of};
+use serde_json::Value;
 
 use super::certificate::write_certificate;
 use super::map_page::write_safe_page;
 use super::paving_page::write_paving_page;
-use crate::output::{CommandResult, print};
+use crate::output::{CommandResult, json_text, print};
 use crate::picture::{Axis as DrawnAxis, check_picture_name, draw_paving, write_picture};
 use crate::run::is_page;
 use crate::scene;
@@ -55,7 +56,7 @@ pub struct SafeArgs {
     /// Override a parameter: name=value
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = scene::parse_override)]
     pub set: Vec<(String, String)>,
-    /// Write what proves the cells here, for `delassus verify`: .json
+    /// Write what proves the interval or the cells here, for `delassus verify`: .json
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
     /// Print one JSON document
@@ -96,8 +97,8 @@ fn named_range(text: &str) -> Result<(String, [f64; 2]), String> {
     Ok((name, range(&values)?))
 }
 
-/// Runs the command: 0 where an interval is certified, 1 where none is, 3 where cells have no certificate
-/// that was asked for.
+/// Runs the command: 0 where an interval is certified, 1 where none is, 3 where there is no certificate that
+/// was asked for.
 pub fn run(args: &SafeArgs) -> CommandResult {
     let ranges = args.over.iter().map(|over| match over {
         Over::Range(axis) => Ok(axis.clone()),
@@ -123,9 +124,6 @@ fn failed(error: SafeTextError, scene: &Scene) -> String {
 }
 
 fn interval(args: &SafeArgs, over: &str) -> Result<(String, u8), String> {
-    if args.certificate.is_some() {
-        return Err(format!("error: --certificate: expected a range to divide, --over {over}=lo:hi\n"));
-    }
     if args.cycle {
         return Err(format!("error: --cycle: expected a range to divide, --over {over}=lo:hi\n"));
     }
@@ -151,11 +149,44 @@ fn interval(args: &SafeArgs, over: &str) -> Result<(String, u8), String> {
         write_safe_page(path, &scene, &args.set, &safe_document(&question, &found), &text)?;
     }
     let text = if args.json {
-        format!("{:#}\n", safe_document(&question, &found))
+        json_text(&safe_document(&question, &found))
     } else {
         safe_text(&Names::of(&scene.file.system), &question, &found, Style::for_stdout())
     };
-    Ok((text, u8::from(!certified)))
+    let code = u8::from(!certified);
+    let Some(path) = &args.certificate else { return Ok((text, code)) };
+    let certificate = match found.interval.filter(|_| certified) {
+        Some(SafeInterval { lo, hi, .. }) => interval_certificate(args, &scene, &question, [lo, hi])?,
+        None => None,
+    };
+    Ok((text, write_certificate(path, certificate)?.unwrap_or(code)))
+}
+
+/// What proves a certified interval: the interval divided into cells, where all of these are proved.
+fn interval_certificate(
+    args: &SafeArgs,
+    scene: &Scene,
+    question: &Question<'_>,
+    [lo, hi]: [f64; 2],
+) -> Result<Option<Value>, String> {
+    let overrides: Vec<(&str, &str)> = args.set.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+    let over = [(question.over, [lo, hi])];
+    let question = PavingQuestion {
+        over: &over,
+        for_all: question.for_all,
+        any_slip: question.any_slip,
+        any_load: true,
+        cycle: false,
+        boxes: args.boxes as usize,
+        tolerances: question.tolerances,
+    };
+    let found = pave_text(&scene.text, &overrides, &question).map_err(|e| failed(e, scene))?;
+    if found.certified.as_deref() != Some(&[[lo, hi]]) {
+        return Ok(None);
+    }
+    let (family, proof) =
+        paving_proof_of(&scene.text, &overrides, &question, &found).map_err(|e| failed(e, scene))?;
+    Ok(paving_certificate(&family, &question, &found, &proof))
 }
 
 fn paved(args: &SafeArgs, axes: &[Axis]) -> Result<(String, u8), String> {
@@ -186,11 +217,8 @@ fn paved(args: &SafeArgs, axes: &[Axis]) -> Result<(String, u8), String> {
     } else if let Some(path) = output {
         write_paving(path, table, &scene, axes, &found)?;
     }
-    let text = if args.json {
-        format!("{:#}\n", paving_document(&question, &found))
-    } else {
-        report(Style::for_stdout())
-    };
+    let text =
+        if args.json { json_text(&paving_document(&question, &found)) } else { report(Style::for_stdout()) };
     let code = u8::from(found.certified.is_none());
     let Some(path) = &args.certificate else { return Ok((text, code)) };
     let (family, proof) =

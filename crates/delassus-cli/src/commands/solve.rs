@@ -14,7 +14,7 @@ use delassus_solve::problem::{ContactProblem, Law, ResidualCheck, Status};
 use serde_json::json;
 
 use crate::arguments::{SolverName, friction_law, solver, tolerance};
-use crate::output::{CommandResult, print};
+use crate::output::{CommandResult, json_text, print};
 
 /// Arguments of `solve`.
 #[derive(Args)]
@@ -187,7 +187,7 @@ pub fn run(args: &SolveArgs) -> CommandResult {
             "residual": solution.residual,
             "residual_other_law": solution.other_law,
         });
-        format!("{document:#}\n")
+        json_text(&document)
     } else {
         let what = match solution.status {
             Status::Solved => "solved",

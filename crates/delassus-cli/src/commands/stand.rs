@@ -11,7 +11,7 @@ use delassus_report::{AskedMargin, Style, stand_certificate, stand_document, sta
 
 use super::certificate::write_certificate;
 use crate::arguments::tolerance;
-use crate::output::{CommandResult, print};
+use crate::output::{CommandResult, json_text, print};
 use crate::picture::{draw_standing, write_picture};
 use crate::scene;
 use crate::scene::{AnyScene, WorldScene};
@@ -128,7 +128,7 @@ pub fn run(args: &StandArgs) -> CommandResult {
         write_picture(&draw_standing(world, &scene.file.state, &standing), path)?;
     }
     let text = if args.json {
-        format!("{:#}\n", stand_document(world, &standing, &margins))
+        json_text(&stand_document(world, &standing, &margins))
     } else {
         stand_text(world, &standing, &margins, Style::for_stdout())
     };

@@ -2,11 +2,12 @@
 //!
 //! JSON whose numbers give back the bits that were written.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
 use delassus::formula::{AnyFormula, Point};
-use delassus::stepping::Snapshot;
+use delassus::stepping::{Snapshot, StepControl, StepImpactLaw, StepOptions};
 use delassus::world::{ActionKind, BodyState, JointKind, Pose, World, WorldState};
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,63 @@ pub struct Checkpoint {
     pub totals: Totals,
     /// Of the scene.
     pub scene: SceneMark,
+    /// How steps were made.
+    pub manner: Manner,
+}
+
+/// How steps are made: options by their names on the command line, as text. Numbers are written so that
+/// different ones have different texts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Manner(BTreeMap<String, String>);
+
+impl Manner {
+    /// Of steps with these options, of lengths that follow from their error where that is asked.
+    pub fn new(options: &StepOptions, control: Option<&StepControl>) -> Manner {
+        let StepOptions { dt, scheme, coordinates, law, impact_law, tolerance, .. } = options;
+        let StepOptions { method, position_tolerance, warm_start, minimum_norm, .. } = options;
+        let impact_law = match impact_law {
+            StepImpactLaw::Moreau => "moreau",
+            StepImpactLaw::Newton => "newton",
+            StepImpactLaw::Poisson => "poisson",
+            StepImpactLaw::Sequence => "sequence",
+        };
+        let said = |yes: bool| if yes { "yes" } else { "no" }.to_string();
+        let mut named: Vec<(&str, String)> = vec![
+            ("dt", format!("{dt:?}")),
+            ("scheme", scheme.to_string()),
+            ("coordinates", coordinates.to_string()),
+            ("law", law.to_string()),
+            ("impact-law", impact_law.into()),
+            ("tolerance", format!("{tolerance:?}")),
+            ("position tolerance", format!("{position_tolerance:?}")),
+            ("solver", method.name().into()),
+            ("no-warm-start", said(!warm_start)),
+            ("minimum-norm", said(*minimum_norm)),
+            ("adaptive", said(control.is_some())),
+        ];
+        if let Some(StepControl { tolerance, halvings, .. }) = control {
+            named.push(("error", format!("{tolerance:?}")));
+            named.push(("dt-min", format!("{:?}", dt / 2_f64.powi(*halvings as i32))));
+        }
+        Manner(named.into_iter().map(|(name, value)| (name.to_string(), value)).collect())
+    }
+
+    /// What is other than before, in words; `None` where nothing is, or where it is not known how steps were
+    /// made before.
+    pub fn change_in_words(&self, before: &Manner) -> Option<String> {
+        if before.0.is_empty() {
+            return None;
+        }
+        let value = |of: &Manner, name: &String| of.0.get(name).map_or("none", String::as_str).to_string();
+        let names: BTreeSet<&String> = self.0.keys().chain(before.0.keys()).collect();
+        let changes: Vec<String> = (names.into_iter())
+            .filter(|name| self.0.get(*name) != before.0.get(*name))
+            .map(|name| format!("{name} {} (before: {})", value(self, name), value(before, name)))
+            .collect();
+        (!changes.is_empty())
+            .then(|| format!("the run goes on with other options than before: {}", changes.join(", ")))
+    }
 }
 
 /// What distinguishes a scene from others.
@@ -101,6 +159,8 @@ struct Saved {
     format: String,
     #[serde(default)]
     scene: SceneMark,
+    #[serde(default)]
+    manner: Manner,
     bodies: Vec<SavedBody>,
     joints: Vec<String>,
     t: f64,
@@ -125,7 +185,7 @@ struct SavedBody {
 
 /// Saves a run. The file is replaced as a whole: a crash leaves the old one.
 pub fn write(path: &Path, world: &World, checkpoint: Checkpoint) -> Result<(), String> {
-    let Checkpoint { snapshot, dt, totals, scene } = checkpoint;
+    let Checkpoint { snapshot, dt, totals, scene, manner } = checkpoint;
     let body = |(body, s): (&delassus::world::Body, &BodyState)| SavedBody {
         name: body.name.clone(),
         position: s.pose.position.to_array(),
@@ -136,6 +196,7 @@ pub fn write(path: &Path, world: &World, checkpoint: Checkpoint) -> Result<(), S
     let saved = Saved {
         format: FORMAT.into(),
         scene,
+        manner,
         bodies: world.bodies.iter().zip(&snapshot.state.bodies).map(body).collect(),
         joints: world.joints.iter().map(|joint| joint.name.clone()).collect(),
         t: snapshot.state.t,
@@ -215,5 +276,5 @@ pub fn read(path: &Path, world: &World, scene: &SceneMark) -> Result<Checkpoint,
             })
             .collect(),
     };
-    Ok(Checkpoint { snapshot, dt: saved.dt, totals: saved.totals, scene: saved.scene })
+    Ok(Checkpoint { snapshot, dt: saved.dt, totals: saved.totals, scene: saved.scene, manner: saved.manner })
 }

@@ -33,7 +33,7 @@ use delassus::events::EventOptions;
 use delassus_page::Page;
 use delassus_scene::Integrator;
 
-use crate::output::{CommandResult, print};
+use crate::output::{CommandResult, json_text, print};
 use crate::scene;
 use crate::scene::{AnyScene, WorldScene};
 use options::Settings;
@@ -87,7 +87,7 @@ pub fn move_world(scene: WorldScene, args: &RunArgs) -> CommandResult {
         simulate(&world, start, &settings, &mut outputs).map_err(|e| format!("error: {name}: {e}\n"))?;
     let document = (args.json || outputs.has_page()).then(|| report::document(&world, &run));
     print(&match &document {
-        Some(document) if args.json => format!("{document:#}\n"),
+        Some(document) if args.json => json_text(document),
         _ => report::in_words(&world, &run),
     });
     show(&run.notes[before..]);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use delassus::stepping::{MOST_HALVINGS, Scheme, StepControl, StepImpactLaw, StepOptions};
 
 use super::arguments::RunArgs;
-use super::checkpoint::SceneMark;
+use super::checkpoint::{Manner, SceneMark};
 use crate::scene::WorldScene;
 
 /// More steps than anyone waits for: most likely a mistyped number.
@@ -42,6 +42,11 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// How its steps are made.
+    pub fn manner(&self) -> Manner {
+        Manner::new(&self.options, self.control.as_ref())
+    }
+
     /// Whether the state after so many steps, or ticks of adaptive ones, is recorded: after every so many
     /// steps, or as much time as these would take.
     pub fn is_frame(&self, steps: u64, ticks: u64) -> bool {

@@ -286,6 +286,7 @@ impl Recorder<'_> {
             dt: stepper.options().dt,
             totals: Totals { modes, ..self.totals.clone() },
             scene: self.settings.scene.clone(),
+            manner: self.settings.manner(),
         };
         checkpoint::write(path, self.world, checkpoint)
     }

@@ -54,8 +54,9 @@ impl Start {
         let WorldScene { mut file, name, text } = scene;
         let mut notes = vec![];
         if let Some(path) = &args.resume {
-            let Checkpoint { snapshot, dt, totals, .. } =
+            let Checkpoint { snapshot, dt, totals, manner, .. } =
                 checkpoint::read(path, &file.world, &settings.scene)?;
+            notes.extend(settings.manner().change_in_words(&manner));
             let t = snapshot.state.t;
             if t > settings.t_end {
                 let end = settings.t_end;

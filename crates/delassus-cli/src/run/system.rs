@@ -22,7 +22,7 @@ use super::branches::add_others;
 use super::page_output::{FRAMES, event_motion, event_page, is_page, write_page};
 use super::report::bodies_json;
 use super::subject::{Subject, world_as_system};
-use crate::output::{CommandResult, print};
+use crate::output::{CommandResult, json_text, print};
 use crate::picture::{check_quantities, draw_motion, write_picture};
 use crate::scene::{Scene, WorldScene};
 
@@ -110,7 +110,7 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> CommandResult {
         let mut document = to_json(scene, &run, &samples, seconds);
         document["impact_law"] = json!(options.law.name());
         document["notes"] = json!(notes);
-        format!("{document:#}\n")
+        json_text(&document)
     } else {
         notes.iter().for_each(|note| eprintln!("note: {}: {note}", scene.name));
         in_words(system, &run, &samples, seconds)

@@ -20,6 +20,8 @@ pub(super) struct ConeProblem<'a> {
     pub w: &'a Sparse,
     /// A number that changes whenever W does; `None` where W may be another one.
     pub revision: Option<u64>,
+    /// Whether no other W will follow.
+    pub single: bool,
     pub q: &'a [f64],
     pub laws: &'a [Law],
     pub cones: &'a [Cone],
@@ -217,11 +219,11 @@ impl<const D: usize> BlockWorkspace<D> {
     }
 
     /// Takes over the numbers, and the places of blocks where these are not those of the last problem.
-    fn load(&mut self, ConeProblem { w, revision, q, laws, cones }: ConeProblem<'_>) {
+    fn load(&mut self, ConeProblem { w, revision, single, q, laws, cones }: ConeProblem<'_>) {
         let n = laws.len();
         let kept = revision.is_some() && revision == self.revision;
         self.revision = revision;
-        let mark = if kept { self.mark } else { mark_of(w) };
+        let mark = if kept || single { self.mark } else { mark_of(w) };
         let mut at = 0;
         let known = self.first.len() == n + 1
             && self.mark == mark
@@ -296,6 +298,13 @@ impl<const D: usize> BlockWorkspace<D> {
 /// A number that changes with the places of the entries of a matrix. Where it fails to, blocks are kept that
 /// are not needed, which costs time and nothing else: that no entry is without its block is checked.
 fn mark_of(a: &Sparse) -> u64 {
-    let mix = |h: u64, x: &usize| (h.rotate_left(5) ^ *x as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    a.columns().iter().fold(a.starts().iter().fold(a.stored() as u64, mix), mix)
+    let mix = |h: u64, x: usize| (h.rotate_left(5) ^ x as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let of = |list: &[usize]| {
+        // Four marks side by side: none waits for another.
+        let (fours, rest) = list.as_chunks::<4>();
+        let start = rest.iter().fold(list.len() as u64, |h, &x| mix(h, x));
+        let marks = fours.iter().fold([start; 4], |h, x| std::array::from_fn(|k| mix(h[k], x[k])));
+        marks.into_iter().fold(start, |h, x| mix(h, x as usize))
+    };
+    mix(of(a.starts()), of(a.columns()) as usize)
 }

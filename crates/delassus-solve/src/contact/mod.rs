@@ -186,6 +186,8 @@ impl Default for Solution {
 /// and is made anew where these change; scratch of a method is made when the method is first used.
 #[derive(Default)]
 pub struct Workspace {
+    /// Whether no other solve will follow.
+    single: bool,
     elimination: Option<Box<Elimination>>,
     cones: Vec<Cone>,
     check: ResidualCheck,
@@ -195,6 +197,11 @@ pub struct Workspace {
 }
 
 impl Workspace {
+    /// A workspace that is left after one solve: nothing is kept to compare the next problem with.
+    fn of_one_solve() -> Self {
+        Workspace { single: true, check: ResidualCheck::of_one_problem(), ..Default::default() }
+    }
+
     /// The check with which solves end. What it has found of a problem, for impulses that are tried before a
     /// solve, it need not find again in the solve.
     pub fn residual_check(&mut self) -> &mut ResidualCheck {
@@ -238,7 +245,7 @@ pub fn solve(
         check_size("entries of the starting impulse", problem.rows(), start.len())?;
         solution.impulse.extend_from_slice(start);
     }
-    solve_into(problem, options, &mut Workspace::default(), &mut solution)?;
+    solve_into(problem, options, &mut Workspace::of_one_solve(), &mut solution)?;
     Ok(solution)
 }
 
@@ -303,11 +310,13 @@ fn solve_with_w(
     workspace: &mut Workspace,
     solution: &mut Solution,
 ) -> Result<(), InvalidProblem> {
-    let Workspace { elimination, cones, check, best, matrix_free, blocks } = workspace;
+    let Workspace { single, elimination, cones, check, best, matrix_free, blocks } = workspace;
     let (w, revision, q) = match &problem.form {
         Form::Local { delassus, free_velocity } => (delassus, None, free_velocity),
         Form::Global { mass, jacobian_transposed, force, bias } => {
-            let eliminated = elimination.get_or_insert_default();
+            let new =
+                || Box::new(if *single { Elimination::of_one_problem() } else { Elimination::default() });
+            let eliminated = elimination.get_or_insert_with(new);
             eliminated.renew(mass, jacobian_transposed, force, bias)?;
             (&eliminated.delassus, Some(eliminated.revision), &eliminated.free_velocity)
         }
@@ -315,7 +324,7 @@ fn solve_with_w(
     let laws = problem.laws.as_slice();
     solution.impulse.resize(problem.rows(), 0.0);
     if cones.len() == laws.len() {
-        let on = ConeProblem { w, revision, q, laws, cones };
+        let on = ConeProblem { w, revision, single: *single, q, laws, cones };
         WithW { problem, on, check, best, matrix_free, blocks }.solve(options, budget, solution);
     } else {
         solve_dense(w, q, laws, options, solution)?;

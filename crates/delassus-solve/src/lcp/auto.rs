@@ -9,16 +9,18 @@
 //! over all index sets.
 
 use super::Lcp;
-use super::exact::{Decision, MOST_TRIED, MOST_UNKNOWNS, decide, has_solution_near, is_empty, refutes};
+use super::exact::{
+    Decision, MOST_TRIED, MOST_UNKNOWNS, decide, has_solution_near, has_sure_solution, is_empty, refutes,
+};
 use super::index_sets::{MOST_PAIRS, Search, first_complementary_solution};
-use super::lemke::{LemkeOptions, lemke};
+use super::lemke::{LemkeOptions, lemke, lemke_measured};
 use super::mlcp::Mlcp;
-use super::newton_min::{NewtonMinOptions, newton_min};
+use super::newton_min::{NewtonMinOptions, newton_min_measured};
 use super::newton_mixed::fischer_burmeister;
 use super::polyhedron::{Nearest, nearest_point};
 use super::principal_pivoting::{PrincipalPivotingOptions, principal_pivoting};
-use super::residual::Scales;
-use super::solution::{LcpSolution, Solver, check_mixed_residual, check_residual};
+use super::residual::Measure;
+use super::solution::{LcpSolution, Solver, check_residual};
 use crate::linalg::{Matrix, max_abs, solve_on};
 use crate::problem::Status;
 
@@ -29,7 +31,14 @@ const GOOD_RESIDUAL: f64 = 1e-12;
 /// unknowns, where rational arithmetic shows that it has a solution. That there is none is said only where
 /// it is proved so.
 pub fn solve_lcp(lcp: &Lcp, solver: Solver, tolerance: f64) -> LcpSolution {
-    decided(&as_mixed(lcp), lcp_by(lcp, solver, tolerance), solver, tolerance)
+    let on = lcp.measure();
+    let found = lcp_by(lcp, &on, solver, tolerance);
+    if is_decided(&on, &found) { found } else { decided(&as_mixed(lcp), found, solver, tolerance) }
+}
+
+/// Whether bounds on rounding prove what a method found, and no fractions are needed.
+fn is_decided(on: &Measure<'_>, found: &LcpSolution) -> bool {
+    found.status == Status::Solved && on.size() <= MOST_UNKNOWNS && has_sure_solution(on, &found.z, &found.w)
 }
 
 /// What a method found, checked by rational arithmetic. Methods called by name keep what they found, or
@@ -49,17 +58,17 @@ fn decided(mlcp: &Mlcp, found: LcpSolution, solver: Solver, tolerance: f64) -> L
     match decide(mlcp) {
         Decision::Empty => LcpSolution { status: Status::NoSolution, ..found },
         Decision::Solution(z) if solver == Solver::Auto => {
-            check_mixed_residual(mlcp, z, Status::Stalled, found.iterations, tolerance)
+            check_residual(&mlcp.measure(), z, Status::Stalled, found.iterations, tolerance)
         }
         _ if claims => LcpSolution { status: Status::Stalled, ..found },
         _ => found,
     }
 }
 
-fn lcp_by(lcp: &Lcp, solver: Solver, tolerance: f64) -> LcpSolution {
+fn lcp_by(lcp: &Lcp, on: &Measure<'_>, solver: Solver, tolerance: f64) -> LcpSolution {
     match solver {
         Solver::Auto => {
-            let trials = try_methods(lcp, tolerance);
+            let trials = try_methods(lcp, on, tolerance);
             if trials.status == Status::Solved || trials.status == Status::NoSolution {
                 return trials;
             }
@@ -67,14 +76,16 @@ fn lcp_by(lcp: &Lcp, solver: Solver, tolerance: f64) -> LcpSolution {
             if is_infeasible(&mixed) {
                 return LcpSolution { status: Status::NoSolution, ..trials };
             }
-            search(&mixed, Some(trials), tolerance)
+            search(&mixed, on, Some(trials), tolerance)
         }
-        Solver::Lemke => lemke(lcp, &LemkeOptions { tolerance, ..Default::default() }),
+        Solver::Lemke => lemke_measured(lcp, on, &LemkeOptions { tolerance, ..Default::default() }),
         Solver::PrincipalPivoting => {
             principal_pivoting(lcp, &PrincipalPivotingOptions { tolerance, ..Default::default() })
         }
-        Solver::NewtonMin => newton_min(lcp, &NewtonMinOptions { tolerance, ..Default::default() }),
-        Solver::Enumerate => search(&as_mixed(lcp), None, tolerance),
+        Solver::NewtonMin => {
+            newton_min_measured(lcp, on, &NewtonMinOptions { tolerance, ..Default::default() })
+        }
+        Solver::Enumerate => search(&as_mixed(lcp), on, None, tolerance),
     }
 }
 
@@ -83,14 +94,17 @@ fn lcp_by(lcp: &Lcp, solver: Solver, tolerance: f64) -> LcpSolution {
 /// A method for problems without free unknowns works on the problem with these eliminated, or split into
 /// z⁺ − z⁻ where they cannot be eliminated.
 pub fn solve_mlcp(mlcp: &Mlcp, solver: Solver, tolerance: f64) -> LcpSolution {
-    decided(mlcp, mlcp_by(mlcp, solver, tolerance), solver, tolerance)
+    let on = mlcp.measure();
+    let found = mlcp_by(mlcp, &on, solver, tolerance);
+    if is_decided(&on, &found) { found } else { decided(mlcp, found, solver, tolerance) }
 }
 
 /// The mixed problem that stands for another, whose own residual is checked: a solution needs no check by
 /// rational arithmetic, which would be one of the rounding of its data. That there is none does, and holds
 /// for the data as they are rounded.
 pub fn solve_lifted_mlcp(mlcp: &Mlcp, tolerance: f64) -> LcpSolution {
-    let found = without_overflow(mlcp_by(mlcp, Solver::Auto, tolerance), &mlcp.matrix, &mlcp.vector);
+    let found =
+        without_overflow(mlcp_by(mlcp, &mlcp.measure(), Solver::Auto, tolerance), &mlcp.matrix, &mlcp.vector);
     let is_empty = || match mlcp.size() {
         n if n <= MOST_UNKNOWNS => matches!(decide(mlcp), Decision::Empty),
         _ => is_surely_infeasible(mlcp),
@@ -111,18 +125,19 @@ fn without_overflow(mut solution: LcpSolution, matrix: &Matrix, vector: &[f64]) 
     solution
 }
 
-fn mlcp_by(mlcp: &Mlcp, solver: Solver, tolerance: f64) -> LcpSolution {
+fn mlcp_by(mlcp: &Mlcp, on: &Measure<'_>, solver: Solver, tolerance: f64) -> LcpSolution {
     match solver {
-        Solver::Auto => auto_mixed(mlcp, tolerance),
-        Solver::Enumerate => search(mlcp, None, tolerance),
+        Solver::Auto => auto_mixed(mlcp, on, tolerance),
+        Solver::Enumerate => search(mlcp, on, None, tolerance),
         method => match mlcp.eliminate() {
             Some(reduced) => {
-                let found = lcp_by(&reduced.lcp, method, tolerance);
-                lifted(mlcp, reduced.lift(&found.z), &found, tolerance)
+                let found = lcp_by(&reduced.lcp, &reduced.lcp.measure(), method, tolerance);
+                lifted(mlcp, on, reduced.lift(&found.z), &found, tolerance)
             }
             None => {
-                let found = lcp_by(&mlcp.split(), method, tolerance);
-                lifted(mlcp, mlcp.join(&found.z), &found, tolerance)
+                let split = mlcp.split();
+                let found = lcp_by(&split, &split.measure(), method, tolerance);
+                lifted(mlcp, on, mlcp.join(&found.z), &found, tolerance)
             }
         },
     }
@@ -141,13 +156,14 @@ fn better(a: LcpSolution, b: LcpSolution) -> LcpSolution {
 }
 
 /// Newton's method, then Lemke's with one covering vector after another.
-fn try_methods(lcp: &Lcp, tolerance: f64) -> LcpSolution {
+fn try_methods(lcp: &Lcp, on: &Measure<'_>, tolerance: f64) -> LcpSolution {
     let n = lcp.size();
     let good = tolerance.min(GOOD_RESIDUAL);
     if lcp.vector.iter().all(|&x| x >= 0.0) {
-        return check_residual(lcp, vec![0.0; n], Status::Solved, 0, tolerance);
+        return check_residual(on, vec![0.0; n], Status::Solved, 0, tolerance);
     }
-    let mut best = newton_min(lcp, &NewtonMinOptions { tolerance, max_iterations: 20, start: None });
+    let options = NewtonMinOptions { tolerance, max_iterations: 20, start: None };
+    let mut best = newton_min_measured(lcp, on, &options);
     if best.residual <= good {
         return best;
     }
@@ -159,7 +175,8 @@ fn try_methods(lcp: &Lcp, tolerance: f64) -> LcpSolution {
             1 => Some(lcp.vector.iter().map(|q| q.abs().max(0.01 * top)).collect()),
             _ => Some((0..n).map(|_| 0.1 + random.next()).collect()),
         };
-        best = better(best, lemke(lcp, &LemkeOptions { tolerance, covering, ..Default::default() }));
+        let options = LemkeOptions { tolerance, covering, ..Default::default() };
+        best = better(best, lemke_measured(lcp, on, &options));
         if best.residual <= good
             || best.status == Status::NoSolution
             || (trial > 0 && best.residual <= tolerance)
@@ -170,19 +187,19 @@ fn try_methods(lcp: &Lcp, tolerance: f64) -> LcpSolution {
     best
 }
 
-fn auto_mixed(mlcp: &Mlcp, tolerance: f64) -> LcpSolution {
+fn auto_mixed(mlcp: &Mlcp, on: &Measure<'_>, tolerance: f64) -> LcpSolution {
     let n = mlcp.size();
     let good = tolerance.min(GOOD_RESIDUAL);
-    let mut best = check_mixed_residual(mlcp, vec![0.0; n], Status::Stalled, 0, tolerance);
+    let mut best = check_residual(on, vec![0.0; n], Status::Stalled, 0, tolerance);
     if let Some(reduced) = mlcp.eliminate() {
-        let found = try_methods(&reduced.lcp, tolerance);
-        best = better(best, lifted(mlcp, reduced.lift(&found.z), &found, tolerance));
+        let found = try_methods(&reduced.lcp, &reduced.lcp.measure(), tolerance);
+        best = better(best, lifted(mlcp, on, reduced.lift(&found.z), &found, tolerance));
         if matches!(best.status, Status::Solved | Status::NoSolution) {
             return best;
         }
     }
     let found = lemke(&mlcp.split(), &LemkeOptions { tolerance, ..Default::default() });
-    best = better(best, lifted(mlcp, mlcp.join(&found.z), &found, tolerance));
+    best = better(best, lifted(mlcp, on, mlcp.join(&found.z), &found, tolerance));
     if best.status == Status::NoSolution {
         return best;
     }
@@ -197,8 +214,8 @@ fn auto_mixed(mlcp: &Mlcp, tolerance: f64) -> LcpSolution {
             _ => (0..n).map(|_| 2.0 * random.next()).collect(),
         };
         let (z, steps) = fischer_burmeister(mlcp, |i| start[i], 200);
-        let found = check_mixed_residual(mlcp, z, Status::Stalled, steps, tolerance);
-        best = better(best, lifted(mlcp, found.z.clone(), &found, tolerance));
+        let found = check_residual(on, z, Status::Stalled, steps, tolerance);
+        best = better(best, lifted(mlcp, on, found.z.clone(), &found, tolerance));
     }
     if best.status == Status::Solved {
         return best;
@@ -206,26 +223,25 @@ fn auto_mixed(mlcp: &Mlcp, tolerance: f64) -> LcpSolution {
     if is_infeasible(mlcp) {
         return LcpSolution { status: Status::NoSolution, ..best };
     }
-    search(mlcp, Some(best), tolerance)
+    search(mlcp, on, Some(best), tolerance)
 }
 
 /// The record of a point of the mixed problem, sharpened on its active set.
-fn lifted(mlcp: &Mlcp, z: Vec<f64>, found: &LcpSolution, tolerance: f64) -> LcpSolution {
-    let z = polish(mlcp, z);
+fn lifted(mlcp: &Mlcp, on: &Measure<'_>, z: Vec<f64>, found: &LcpSolution, tolerance: f64) -> LcpSolution {
+    let z = polish(mlcp, on, z);
     // A proof about the reduced problem is one about this; the residual of a solution is computed anew.
-    check_mixed_residual(mlcp, z, found.status, found.iterations, tolerance)
+    check_residual(on, z, found.status, found.iterations, tolerance)
 }
 
 /// The solution on the active set of z (free rows, and pairs with z > w in their units), where that has a
 /// smaller residual.
-fn polish(mlcp: &Mlcp, z: Vec<f64>) -> Vec<f64> {
-    let before = mlcp.residual(&z);
+fn polish(mlcp: &Mlcp, on: &Measure<'_>, z: Vec<f64>) -> Vec<f64> {
+    let w = on.slack(&z);
+    let before = on.residual_at(&z, &w);
     if !before.is_finite() || before == 0.0 {
         return z;
     }
-    let w = mlcp.slack(&z);
-    let scales = Scales::new(&mlcp.matrix, &mlcp.vector);
-    let is_active = |i: &usize| mlcp.free[*i] || scales.is_active(*i, z[*i], w[*i]);
+    let is_active = |i: &usize| mlcp.free[*i] || on.scales.is_active(*i, z[*i], w[*i]);
     let active: Vec<usize> = (0..z.len()).filter(is_active).collect();
     let exact = solve_on(&mlcp.matrix, &mlcp.vector, &active).unwrap_or_else(|| {
         // A singular set: the shortest correction onto it.
@@ -237,7 +253,7 @@ fn polish(mlcp: &Mlcp, z: Vec<f64>) -> Vec<f64> {
         active.iter().zip(&step).for_each(|(&i, d)| moved[i] += d);
         moved
     });
-    if mlcp.residual(&exact) < before { exact } else { z }
+    if on.residual(&exact) < before { exact } else { z }
 }
 
 fn as_mixed(lcp: &Lcp) -> Mlcp {
@@ -285,8 +301,8 @@ fn is_surely_infeasible(mlcp: &Mlcp) -> bool {
 }
 
 /// The search over all index sets, after what was found before.
-fn search(mlcp: &Mlcp, before: Option<LcpSolution>, tolerance: f64) -> LcpSolution {
-    let zero = || check_mixed_residual(mlcp, vec![0.0; mlcp.size()], Status::Stalled, 0, tolerance);
+fn search(mlcp: &Mlcp, on: &Measure<'_>, before: Option<LcpSolution>, tolerance: f64) -> LcpSolution {
+    let zero = || check_residual(on, vec![0.0; mlcp.size()], Status::Stalled, 0, tolerance);
     let before = before.unwrap_or_else(zero);
     let pairs = mlcp.free.iter().filter(|&&f| !f).count();
     if before.status == Status::Solved || pairs > MOST_PAIRS && mlcp.size() > MOST_TRIED {
@@ -294,17 +310,15 @@ fn search(mlcp: &Mlcp, before: Option<LcpSolution>, tolerance: f64) -> LcpSoluti
     }
     if pairs > MOST_PAIRS {
         return match decide(mlcp) {
-            Decision::Solution(z) => {
-                better(before, check_mixed_residual(mlcp, z, Status::Stalled, 0, tolerance))
-            }
+            Decision::Solution(z) => better(before, check_residual(on, z, Status::Stalled, 0, tolerance)),
             Decision::Empty => LcpSolution { status: Status::NoSolution, ..before },
             Decision::Unknown => before,
         };
     }
     match first_complementary_solution(mlcp, tolerance) {
         (Search::Found(z), sets) => {
-            let found = check_mixed_residual(mlcp, z.clone(), Status::Stalled, sets, tolerance);
-            better(before, lifted(mlcp, z, &found, tolerance))
+            let found = check_residual(on, z.clone(), Status::Stalled, sets, tolerance);
+            better(before, lifted(mlcp, on, z, &found, tolerance))
         }
         (Search::Empty, sets) => {
             let iterations = before.iterations + sets;

@@ -9,8 +9,7 @@
 //! on pairs, and w = M x + q on all other rows, x is the solution with these sides, and the only one. A tie,
 //! or a matrix too close to a singular one, proves nothing.
 
-use super::mlcp::Mlcp;
-use super::residual::Scales;
+use super::residual::Measure;
 use crate::linalg::Lu;
 
 /// Largest α. The bounds below double what follows from it, for the rounding of bounds themselves.
@@ -21,67 +20,64 @@ const MAX_UNIT: f64 = 1e250;
 
 /// Whether the problem has, for certain, a solution with these sides of its pairs (`active`: z may be other
 /// than zero) near z.
-pub(super) fn is_surely_near(mlcp: &Mlcp, scales: &Scales, active: &[bool], z: &[f64]) -> bool {
-    let n = mlcp.size();
-    let (on, off): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| active[i]);
+pub(super) fn is_surely_near(on: &Measure<'_>, active: &[bool], z: &[f64]) -> bool {
+    let n = on.size();
+    let (inside, off): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| active[i]);
     // A sum of n + 2 products is off by less than this part of the sum of their sizes, and by less than
     // `least` where products are below the normal numbers.
     let part = 4.0 * (n + 2) as f64 * f64::EPSILON;
     let least = (n + 2) as f64 * f64::MIN_POSITIVE;
-    let entry = |i: usize, j: usize| mlcp.matrix[(i, j)];
+    let entry = |i: usize, j: usize| on.matrix[(i, j)];
     // M_iA z_A + q_i, and how far it may be off.
     let slack = |i: usize| {
-        let terms = on.iter().map(|&j| entry(i, j) * z[j]);
+        let terms = inside.iter().map(|&j| entry(i, j) * z[j]);
         let (sum, size) =
-            terms.fold((mlcp.vector[i], mlcp.vector[i].abs()), |(sum, size), x| (sum + x, size + x.abs()));
+            terms.fold((on.vector[i], on.vector[i].abs()), |(sum, size), x| (sum + x, size + x.abs()));
         (sum, part * size + least)
     };
-    let Some(radius) = radius(mlcp, scales, &on, &slack, [part, least]) else { return false };
-    let stays_positive = on.iter().zip(&radius).all(|(&j, r)| mlcp.free[j] || z[j] > *r);
+    let Some(radius) = radius(on, &inside, &slack, [part, least]) else { return false };
+    let stays_positive = inside.iter().zip(&radius).all(|(&j, r)| on.is_free(j) || z[j] > *r);
     stays_positive
         && off.iter().all(|&i| {
             let (w, error) = slack(i);
-            let moved: f64 = on.iter().zip(&radius).map(|(&j, r)| entry(i, j).abs() * r).sum();
+            let moved: f64 = inside.iter().zip(&radius).map(|(&j, r)| entry(i, j).abs() * r).sum();
             w - error - 2.0 * moved - least > 0.0
         })
 }
 
 /// How far each of the unknowns A of the solution is from z at most; `None` where B may be singular.
 fn radius(
-    mlcp: &Mlcp,
-    scales: &Scales,
-    on: &[usize],
+    on: &Measure<'_>,
+    inside: &[usize],
     slack: &dyn Fn(usize) -> (f64, f64),
     [part, least]: [f64; 2],
 ) -> Option<Vec<f64>> {
-    let k = on.len();
-    let lu = if k > 0 { Lu::principal(&mlcp.matrix, on)? } else { return Some(vec![]) };
-    let mut inverse = vec![0.0; k * k];
-    for l in 0..k {
-        let unit: Vec<f64> = (0..k).map(|i| f64::from(u8::from(i == l))).collect();
-        lu.solve(&unit).iter().enumerate().for_each(|(i, x)| inverse[k * i + l] = *x);
-    }
-    let unit: Vec<f64> = on.iter().map(|&j| scales.unit(j)).collect();
+    let k = inside.len();
+    let inverse = if k > 0 { Lu::principal(on.matrix, inside)?.inverse() } else { return Some(vec![]) };
+    let unit: Vec<f64> = inside.iter().map(|&j| on.scales.unit(j)).collect();
     if !unit.iter().all(|d| (1.0 / MAX_UNIT..=MAX_UNIT).contains(d)) {
         return None;
     }
-    let defect: Vec<f64> = on
-        .iter()
-        .map(|&i| {
-            let (value, error) = slack(i);
-            value.abs() + error
-        })
-        .collect();
+    let size_of = |&i: &usize| {
+        let (value, error) = slack(i);
+        value.abs() + error
+    };
+    let defect: Vec<f64> = inside.iter().map(size_of).collect();
     let mut largest = 0.0_f64;
+    // A row of R B, and the sizes of its terms.
+    let mut product = vec![[0.0; 2]; k];
     for (i, row) in inverse.chunks_exact(k).enumerate() {
-        let mut alpha = 0.0;
-        for (j, &column) in on.iter().enumerate() {
-            let (mut sum, mut size) = (0.0, 0.0);
-            for (r, &l) in row.iter().zip(on) {
-                let x = r * mlcp.matrix[(l, column)];
-                sum += x;
-                size += x.abs();
+        product.fill([0.0; 2]);
+        for (r, &l) in row.iter().zip(inside) {
+            let entries = on.matrix.row(l);
+            for ([sum, size], &column) in product.iter_mut().zip(inside) {
+                let x = r * entries[column];
+                *sum += x;
+                *size += x.abs();
             }
+        }
+        let mut alpha = 0.0;
+        for (j, [sum, size]) in product.iter().enumerate() {
             let off = (f64::from(u8::from(i == j)) - sum).abs() + part * size + least;
             alpha += off * unit[j] / unit[i];
         }
@@ -102,13 +98,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::lcp::Mlcp;
     use crate::lcp::exact::{Decision, decide};
     use crate::linalg::Matrix;
 
     fn is_near(mlcp: &Mlcp, z: &[f64]) -> bool {
-        let scales = Scales::new(&mlcp.matrix, &mlcp.vector);
         let active: Vec<bool> = z.iter().zip(&mlcp.free).map(|(z, free)| *free || *z > 0.0).collect();
-        is_surely_near(mlcp, &scales, &active, z)
+        is_surely_near(&mlcp.measure(), &active, z)
     }
 
     #[test]

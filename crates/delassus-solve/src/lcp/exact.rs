@@ -12,7 +12,7 @@
 
 use super::enclosure::is_surely_near;
 use super::mlcp::Mlcp;
-use super::residual::Scales;
+use super::residual::Measure;
 use crate::linalg::{Int, Polyhedron, Tableau, integers};
 
 /// Problems with more unknowns than this are not decided.
@@ -57,16 +57,24 @@ fn polyhedron(mlcp: &Mlcp, variables: &[Variable]) -> Option<Option<Polyhedron>>
     Some(Polyhedron::feasible(Tableau { rows, denominator: Int::ONE }, free))
 }
 
-/// Whether the problem has a solution with the zero sides of the pairs of z.
+/// Whether bounds on rounding show that the problem has a solution with the zero sides of the pairs of z,
+/// where w = M z + q: they prove most solutions at a small part of the cost of fractions, and no tie.
+pub(super) fn has_sure_solution(on: &Measure<'_>, z: &[f64], w: &[f64]) -> bool {
+    let active: Vec<bool> = (0..on.size()).map(|i| is_active(on, i, z, w)).collect();
+    is_surely_near(on, &active, z)
+}
+
+/// Whether zᵢ is the side of a pair that is not zero, or free.
+fn is_active(on: &Measure<'_>, i: usize, z: &[f64], w: &[f64]) -> bool {
+    on.is_free(i) || on.scales.is_active(i, z[i], w[i])
+}
+
+/// Whether the problem has a solution with the zero sides of the pairs of z, by fractions.
 pub(super) fn has_solution_near(mlcp: &Mlcp, z: &[f64]) -> bool {
-    let (w, scales) = (mlcp.slack(z), Scales::new(&mlcp.matrix, &mlcp.vector));
-    let side = |i: usize| {
-        if mlcp.free[i] || scales.is_active(i, z[i], w[i]) { Variable::Z(i) } else { Variable::W(i) }
-    };
+    let (w, on) = (mlcp.slack(z), mlcp.measure());
+    let side = |i: usize| if is_active(&on, i, z, &w) { Variable::Z(i) } else { Variable::W(i) };
     let variables: Vec<Variable> = (0..mlcp.size()).map(side).collect();
-    // Bounds on rounding prove most solutions at a small part of the cost; ties are left.
-    let active: Vec<bool> = variables.iter().map(|v| matches!(v, Variable::Z(_))).collect();
-    is_surely_near(mlcp, &scales, &active, z) || matches!(polyhedron(mlcp, &variables), Some(Some(_)))
+    matches!(polyhedron(mlcp, &variables), Some(Some(_)))
 }
 
 /// All variables that are not zero by definition.

@@ -14,6 +14,7 @@
 //! and the original data, and its status comes from [`Lcp::residual`].
 
 use super::Lcp;
+use super::residual::Measure;
 use super::solution::{LcpSolution, check_residual};
 use crate::linalg::{Dictionary, equilibrate, power_of_two_below, solve_on};
 use crate::problem::Status;
@@ -75,18 +76,31 @@ pub fn lemke(lcp: &Lcp, options: &LemkeOptions) -> LcpSolution {
     lemke_with_ray(lcp, options).0
 }
 
+/// As [`lemke`], with the measure of the problem.
+pub(super) fn lemke_measured(lcp: &Lcp, measure: &Measure<'_>, options: &LemkeOptions) -> LcpSolution {
+    follow_path(lcp, measure, options).0
+}
+
 /// As [`lemke`], with the ray where the path ended on one.
 ///
 /// # Panics
 /// As [`lemke`].
 pub fn lemke_with_ray(lcp: &Lcp, options: &LemkeOptions) -> (LcpSolution, Option<SecondaryRay>) {
+    follow_path(lcp, &lcp.measure(), options)
+}
+
+fn follow_path(
+    lcp: &Lcp,
+    measure: &Measure<'_>,
+    options: &LemkeOptions,
+) -> (LcpSolution, Option<SecondaryRay>) {
     let n = lcp.size();
     if let Some(d) = &options.covering {
         assert_eq!(d.len(), n, "a covering vector has as many entries as the problem has unknowns");
         assert!(d.iter().all(|x| x.is_finite() && *x > 0.0), "a covering vector is positive");
     }
     if lcp.vector.iter().all(|&x| x >= 0.0) {
-        return (check_residual(lcp, vec![0.0; n], Status::Solved, 0, options.tolerance), None);
+        return (check_residual(measure, vec![0.0; n], Status::Solved, 0, options.tolerance), None);
     }
     let mut path = Path::start(lcp, options.covering.as_deref());
     let end = path.follow(options.max_iterations);
@@ -98,8 +112,8 @@ pub fn lemke_with_ray(lcp: &Lcp, options: &LemkeOptions) -> (LcpSolution, Option
         End::Ray(c) => Some(path.ray(c)),
         _ => None,
     };
-    let z = path.best_point(lcp);
-    let mut solution = check_residual(lcp, z, status, path.iterations, options.tolerance);
+    let z = path.best_point(lcp, measure);
+    let mut solution = check_residual(measure, z, status, path.iterations, options.tolerance);
     if solution.status != Status::Solved && ray.as_ref().is_some_and(|r| r.proves_infeasible(lcp)) {
         solution.status = Status::NoSolution;
     }
@@ -236,7 +250,7 @@ impl Path {
     }
 
     /// The better of the point of the dictionary and the point of its basis computed from the data.
-    fn best_point(&self, lcp: &Lcp) -> Vec<f64> {
+    fn best_point(&self, lcp: &Lcp, measure: &Measure<'_>) -> Vec<f64> {
         let n = self.n;
         let mut z = vec![0.0; n];
         let mut alpha = Vec::with_capacity(n);
@@ -248,7 +262,7 @@ impl Path {
             }
         }
         match solve_on(&lcp.matrix, &lcp.vector, &alpha) {
-            Some(exact) if lcp.residual(&exact) <= lcp.residual(&z) => exact,
+            Some(exact) if measure.residual(&exact) <= measure.residual(&z) => exact,
             _ => z,
         }
     }

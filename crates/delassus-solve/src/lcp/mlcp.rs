@@ -87,7 +87,12 @@ impl Mlcp {
     /// # Panics
     /// If `z` has not N entries.
     pub fn residual(&self, z: &[f64]) -> f64 {
-        residual::relative(&self.matrix, &self.vector, z, |i| self.free[i])
+        self.measure().residual(z)
+    }
+
+    /// What the points of the problem are measured with.
+    pub(super) fn measure(&self) -> residual::Measure<'_> {
+        residual::Measure::new(&self.matrix, &self.vector, &self.free)
     }
 
     /// ‖f‖∞ of f as it is, in the units of z and w.

@@ -130,7 +130,12 @@ impl Lcp {
     /// # Panics
     /// If `z` has not n entries.
     pub fn residual(&self, z: &[f64]) -> f64 {
-        residual::relative(&self.matrix, &self.vector, z, |_| false)
+        self.measure().residual(z)
+    }
+
+    /// What the points of the problem are measured with.
+    fn measure(&self) -> residual::Measure<'_> {
+        residual::Measure::new(&self.matrix, &self.vector, &[])
     }
 
     /// max |min(zᵢ, (M z + q)ᵢ)|, in the units of z and w; +∞ where it is not a number.

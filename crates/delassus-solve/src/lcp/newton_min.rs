@@ -9,6 +9,7 @@
 //! regular solutions; on other P-matrices it may cycle, which is detected.
 
 use super::Lcp;
+use super::residual::Measure;
 use super::solution::{LcpSolution, check_residual};
 use crate::linalg::solve_on;
 use crate::problem::Status;
@@ -35,6 +36,15 @@ impl Default for NewtonMinOptions {
 /// # Panics
 /// If a start is given that has not n entries.
 pub fn newton_min(lcp: &Lcp, options: &NewtonMinOptions) -> LcpSolution {
+    newton_min_measured(lcp, &lcp.measure(), options)
+}
+
+/// The same with the measure of the problem.
+pub(super) fn newton_min_measured(
+    lcp: &Lcp,
+    measure: &Measure<'_>,
+    options: &NewtonMinOptions,
+) -> LcpSolution {
     let n = lcp.size();
     let mut z = options.start.clone().unwrap_or_else(|| vec![0.0; n]);
     let mut w = lcp.slack(&z);
@@ -62,7 +72,7 @@ pub fn newton_min(lcp: &Lcp, options: &NewtonMinOptions) -> LcpSolution {
             break;
         }
     }
-    check_residual(lcp, z, status, iterations, options.tolerance)
+    check_residual(measure, z, status, iterations, options.tolerance)
 }
 
 #[cfg(test)]

@@ -88,7 +88,7 @@ pub fn principal_pivoting(lcp: &Lcp, options: &PrincipalPivotingOptions) -> LcpS
         z = next;
         iterations += 1;
     };
-    check_residual(lcp, z, status, iterations, options.tolerance)
+    check_residual(&lcp.measure(), z, status, iterations, options.tolerance)
 }
 
 #[cfg(test)]

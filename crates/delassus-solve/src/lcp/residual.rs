@@ -38,23 +38,57 @@ pub(super) fn physical(m: &Matrix, q: &[f64], z: &[f64], free: impl Fn(usize) ->
     (0..q.len()).fold(0.0, |top: f64, i| top.max(if free(i) { w[i] } else { z[i].min(w[i]) }.abs()))
 }
 
-/// e; +∞ where it is not a number. A block with q = 0 is divided by one.
-pub(super) fn relative(m: &Matrix, q: &[f64], z: &[f64], free: impl Fn(usize) -> bool) -> f64 {
-    let w = slack(m, q, z);
-    if z.iter().chain(&w).any(|x| !x.is_finite()) {
-        return f64::INFINITY;
+/// The measure of one problem, for one point after the other: its scales are found once.
+pub(super) struct Measure<'a> {
+    pub matrix: &'a Matrix,
+    pub vector: &'a [f64],
+    /// Which rows are free; none of them where the list is empty.
+    free: &'a [bool],
+    pub scales: Scales,
+}
+
+impl<'a> Measure<'a> {
+    pub fn new(matrix: &'a Matrix, vector: &'a [f64], free: &'a [bool]) -> Self {
+        Measure { matrix, vector, free, scales: Scales::new(matrix, vector) }
     }
-    let scales = Scales::new(m, q);
-    let (mut error, mut size) = (vec![0.0; q.len()], vec![0.0; q.len()]);
-    for i in 0..q.len() {
-        let (x, y) = (times_power_of_two(z[i], -scales.columns[i]), times_power_of_two(w[i], scales.rows[i]));
-        let f = if free(i) { y } else { x.min(y) };
-        error[scales.block[i]] += f * f;
-        size[scales.block[i]] += times_power_of_two(q[i], scales.rows[i]).powi(2);
+
+    pub fn size(&self) -> usize {
+        self.vector.len()
     }
-    let quotient = |e: &f64, s: &f64| (if *s > 0.0 { e / s } else { *e }).sqrt();
-    let worst = error.iter().zip(&size).fold(0.0_f64, |top, (e, s)| top.max(quotient(e, s)));
-    if worst.is_nan() { f64::INFINITY } else { worst }
+
+    pub fn is_free(&self, i: usize) -> bool {
+        self.free.get(i).is_some_and(|free| *free)
+    }
+
+    pub fn slack(&self, z: &[f64]) -> Vec<f64> {
+        slack(self.matrix, self.vector, z)
+    }
+
+    /// e of a point; +∞ where it is not a number. A block with q = 0 is divided by one.
+    pub fn residual(&self, z: &[f64]) -> f64 {
+        self.residual_at(z, &self.slack(z))
+    }
+
+    /// The same where w = M z + q is known.
+    pub fn residual_at(&self, z: &[f64], w: &[f64]) -> f64 {
+        if z.iter().chain(w).any(|x| !x.is_finite()) {
+            return f64::INFINITY;
+        }
+        let (q, scales) = (self.vector, &self.scales);
+        // Of each block the squares of ‖F‖ and ‖R q‖.
+        let mut sums = vec![[0.0; 2]; q.len()];
+        for i in 0..q.len() {
+            let (x, y) =
+                (times_power_of_two(z[i], -scales.columns[i]), times_power_of_two(w[i], scales.rows[i]));
+            let f = if self.is_free(i) { y } else { x.min(y) };
+            let [error, size] = &mut sums[scales.block[i]];
+            *error += f * f;
+            *size += times_power_of_two(q[i], scales.rows[i]).powi(2);
+        }
+        let quotient = |[e, s]: &[f64; 2]| (if *s > 0.0 { e / s } else { *e }).sqrt();
+        let worst = sums.iter().fold(0.0_f64, |top, sums| top.max(quotient(sums)));
+        if worst.is_nan() { f64::INFINITY } else { worst }
+    }
 }
 
 /// The exponents of R and C, and the block of each unknown.
@@ -73,7 +107,7 @@ impl Scales {
         let n = q.len();
         let mut sets = UnionFind::new(n);
         // Row, column and exponent of what is not zero.
-        let (mut entries, mut is_empty) = (vec![], vec![true; n]);
+        let (mut entries, mut is_empty) = (Vec::with_capacity(n * n), vec![true; n]);
         for i in 0..n {
             for (j, x) in m.row(i).iter().enumerate().filter(|(_, x)| **x != 0.0) {
                 sets.join(i, j);
@@ -81,23 +115,24 @@ impl Scales {
                 is_empty[i] = false;
             }
         }
-        let (mut rows, mut columns) = (vec![0.0_f64; n], vec![0.0_f64; n]);
+        // Of each row, then of each column.
+        let (mut shift, mut top) = (vec![0.0_f64; 2 * n], vec![0.0_f64; 2 * n]);
         for _ in 0..SCALING_SWEEPS {
-            let (mut row_top, mut column_top) = (vec![f64::NEG_INFINITY; n], vec![f64::NEG_INFINITY; n]);
+            top.fill(f64::NEG_INFINITY);
             for &(i, j, exponent) in &entries {
-                let size = exponent + rows[i] + columns[j];
-                row_top[i] = row_top[i].max(size);
-                column_top[j] = column_top[j].max(size);
+                let size = exponent + shift[i] + shift[n + j];
+                top[i] = top[i].max(size);
+                top[n + j] = top[n + j].max(size);
             }
             // Entries from 1/2 to 4 are near one; an empty row or column has nothing to scale.
-            if row_top.iter().chain(&column_top).all(|t| *t == f64::NEG_INFINITY || t.abs() <= 1.0) {
+            if top.iter().all(|t| *t == f64::NEG_INFINITY || t.abs() <= 1.0) {
                 break;
             }
-            let both = rows.iter_mut().zip(&row_top).chain(columns.iter_mut().zip(&column_top));
+            let both = shift.iter_mut().zip(&top);
             both.filter(|(_, top)| top.is_finite()).for_each(|(s, top)| *s -= top / 2.0);
         }
         let block: Vec<usize> = (0..n).map(|i| sets.root(i)).collect();
-        let (mut rows, columns) = (rounded(&rows), rounded(&columns));
+        let (mut rows, columns) = (rounded(&shift[..n]), rounded(&shift[n..]));
         let mut out = Scales { rows: vec![], columns, block };
         let mut top = vec![i32::MIN; n];
         for i in (0..n).filter(|&i| q[i] != 0.0 && !is_empty[i]) {

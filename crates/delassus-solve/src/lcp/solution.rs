@@ -4,17 +4,17 @@
 //! status = Solved   ⇒   ‖min(z, M z + q)‖ / ‖q‖ ≤ tolerance , free of units
 //! ```
 //!
-//! The status of a solution comes from its residual, which is computed by code of its own ([`Lcp::residual`],
-//! [`Mlcp::residual`]), not from what the method reports. `NoSolution` needs a proof: a ray or multipliers
-//! that show infeasibility (Farkas), or an empty search over all index sets.
+//! The status of a solution comes from its residual, which is computed by code of its own
+//! ([`Lcp::residual`](super::Lcp::residual), [`Mlcp::residual`](super::Mlcp::residual)), not from what the
+//! method reports. `NoSolution` needs a proof: a ray or multipliers that show infeasibility (Farkas), or an
+//! empty search over all index sets.
 
 use std::str::FromStr;
 
 use crate::problem::{Status, settle};
 use serde::{Deserialize, Serialize};
 
-use super::Lcp;
-use super::mlcp::Mlcp;
+use super::residual::Measure;
 
 /// A method, by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,24 +80,13 @@ pub struct LcpSolution {
 
 /// The record of a point: solved where its residual is within the tolerance, else as the method reports.
 pub(super) fn check_residual(
-    lcp: &Lcp,
+    measure: &Measure<'_>,
     z: Vec<f64>,
     otherwise: Status,
     iterations: usize,
     tolerance: f64,
 ) -> LcpSolution {
-    let residual = lcp.residual(&z);
-    LcpSolution { w: lcp.slack(&z), z, status: settle(residual, otherwise, tolerance), iterations, residual }
-}
-
-/// As [`check_residual`], for a mixed problem.
-pub(super) fn check_mixed_residual(
-    mlcp: &Mlcp,
-    z: Vec<f64>,
-    otherwise: Status,
-    iterations: usize,
-    tolerance: f64,
-) -> LcpSolution {
-    let residual = mlcp.residual(&z);
-    LcpSolution { w: mlcp.slack(&z), z, status: settle(residual, otherwise, tolerance), iterations, residual }
+    let w = measure.slack(&z);
+    let residual = measure.residual_at(&z, &w);
+    LcpSolution { z, w, status: settle(residual, otherwise, tolerance), iterations, residual }
 }

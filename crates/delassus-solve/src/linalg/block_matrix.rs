@@ -214,8 +214,13 @@ impl<const D: usize> BlockMatrix<D> {
             let row = &self.column[self.start[i]..self.start[i + 1]];
             self.diagonal.push(self.start[i] + row.partition_point(|&j| j < i));
         }
-        self.value.clear();
-        self.value.resize(self.column.len(), zero_block());
+        if self.value.capacity() == 0 {
+            // Memory that is zero when it comes.
+            self.value = vec![zero_block(); self.column.len()];
+        } else {
+            self.value.clear();
+            self.value.resize(self.column.len(), zero_block());
+        }
     }
 
     /// Adds the places of the mirror image.

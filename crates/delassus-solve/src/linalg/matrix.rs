@@ -35,6 +35,23 @@ pub struct RowSpace {
     pub column_basis: Matrix,
 }
 
+impl RowSpace {
+    /// A⁺ B for the matrix A with these spaces.
+    fn pseudo_solve_matrix(&self, b: &Matrix) -> Matrix {
+        // X = V Σ⁻¹ Uᵀ B on the leading `rank` triplets.
+        let mut ub = self.column_basis.transpose().mul(b);
+        for k in 0..self.rank {
+            ub.row_mut(k).iter_mut().for_each(|x| *x /= self.singular_values[k]);
+        }
+        self.basis.mul(&ub)
+    }
+
+    /// A⁺ b.
+    pub fn pseudo_solve(&self, b: &[f64]) -> Vec<f64> {
+        self.pseudo_solve_matrix(&Matrix::from_vec(b.len(), 1, b.to_vec())).data
+    }
+}
+
 /// Relative size below which a singular value of an m × n matrix counts as zero.
 ///
 /// Rounding in forming the matrix and in the decomposition moves singular values by a modest multiple of
@@ -294,6 +311,21 @@ impl Matrix {
         }
     }
 
+    /// Singular values σ above a part of the largest, and the right singular vectors v that belong to them, a
+    /// column each: (AᵀA)⁺ u = Σ v (v · u)/σ². Takes less than [`Matrix::row_space_with`] where one side is much
+    /// shorter than the other.
+    pub fn right_vectors(&self, tolerance: f64) -> (Vec<f64>, Matrix) {
+        let none = (vec![], Matrix::zeros(self.cols, 0));
+        if self.rows == 0 || self.cols == 0 || self.max_abs() == 0.0 {
+            return none;
+        }
+        let Ok(svd) = self.as_faer().thin_svd() else { return none };
+        let s = svd.S().column_vector();
+        let kept: Vec<usize> = (0..s.nrows()).take_while(|&k| s[k] > tolerance * s[0]).collect();
+        let all: Vec<usize> = (0..self.cols).collect();
+        (kept.iter().map(|&k| s[k]).collect(), Self::from_faer(svd.V()).select(&all, &kept))
+    }
+
     /// Rank at the tolerance of [`rank_tolerance`].
     pub fn rank(&self) -> usize {
         let s = self.singular_values();
@@ -362,13 +394,7 @@ impl Matrix {
 
     /// The Moore–Penrose solution X = A⁺ B: in each column the shortest of the least-squares solutions.
     pub fn pseudo_solve_matrix(&self, b: &Matrix) -> Matrix {
-        let space = self.row_space();
-        // X = V Σ⁻¹ Uᵀ B on the leading `rank` triplets.
-        let mut ub = space.column_basis.transpose().mul(b);
-        for k in 0..space.rank {
-            ub.row_mut(k).iter_mut().for_each(|x| *x /= space.singular_values[k]);
-        }
-        space.basis.mul(&ub)
+        self.row_space().pseudo_solve_matrix(b)
     }
 
     /// The Moore–Penrose solution x = A⁺ b.

@@ -66,8 +66,26 @@ impl Lu {
 
     /// M_αα⁻¹ b.
     pub fn solve(&self, b: &[f64]) -> Vec<f64> {
-        let n = self.n;
         let mut x: Vec<f64> = self.order.iter().map(|&i| b[i]).collect();
+        self.substitute(&mut x);
+        x
+    }
+
+    /// M_αα⁻¹, row by row.
+    pub fn inverse(&self) -> Vec<f64> {
+        let n = self.n;
+        let (mut inverse, mut x) = (vec![0.0; n * n], vec![0.0; n]);
+        for j in 0..n {
+            x.iter_mut().zip(&self.order).for_each(|(x, &i)| *x = f64::from(u8::from(i == j)));
+            self.substitute(&mut x);
+            x.iter().enumerate().for_each(|(i, x)| inverse[n * i + j] = *x);
+        }
+        inverse
+    }
+
+    /// x ← U⁻¹ L⁻¹ x.
+    fn substitute(&self, x: &mut [f64]) {
+        let n = self.n;
         for i in 0..n {
             x[i] -= dot(&self.factors[i * n..i * n + i], &x[..i]);
         }
@@ -75,7 +93,6 @@ impl Lu {
             let row = &self.factors[i * n..(i + 1) * n];
             x[i] = (x[i] - dot(&row[i + 1..], &x[i + 1..])) / row[i];
         }
-        x
     }
 }
 
@@ -114,6 +131,9 @@ mod tests {
         // [[0, 2], [3, 1]] x = (4, 5) has x = (1, 2).
         let z = solve_on(&m, &[-4.0, 7.0, -5.0], &[0, 2]).unwrap();
         assert_eq!(z, vec![1.0, 0.0, 2.0]);
+        // [[0, 2], [3, 1]]⁻¹ = [[−1/6, 1/3], [1/2, 0]].
+        let inverse = Lu::principal(&m, &[0, 2]).unwrap().inverse();
+        assert!(inverse.iter().zip([-1.0 / 6.0, 1.0 / 3.0, 0.5, 0.0]).all(|(x, y)| (x - y).abs() < 1e-16));
         assert!(solve_on(&Matrix::from_rows(&[[1.0, 1.0], [1.0, 1.0]]), &[1.0, 1.0], &[0, 1]).is_none());
         assert_eq!(solve_on(&m, &[0.0; 3], &[]).unwrap(), vec![0.0; 3]);
     }

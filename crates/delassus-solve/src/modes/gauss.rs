@@ -38,7 +38,8 @@ pub(super) fn gauss_velocity(d: &Dynamics, tolerance: f64, clear: f64) -> Gauss 
     let q = &reduced.free_velocity;
     let joints = b.select_rows(&bilateral);
     let target: Vec<f64> = bilateral.iter().map(|&i| -q[i]).collect();
-    let y0 = joints.pseudo_solve(&target);
+    let space = joints.row_space();
+    let y0 = space.pseudo_solve(&target);
     let size = max_abs(&target).max(f64::MIN_POSITIVE);
     let miss = joints.mul_vec(&y0).iter().zip(&target).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / size;
     if miss > clear {
@@ -47,7 +48,11 @@ pub(super) fn gauss_velocity(d: &Dynamics, tolerance: f64, clear: f64) -> Gauss 
     if miss > tolerance {
         return Gauss::Undecided;
     }
-    let z = if bilateral.is_empty() { Matrix::identity(l.rows()) } else { joints.row_space().null_basis };
+    let velocity = |y: &[f64]| Gauss::Velocity(b.mul_vec(y).iter().zip(q).map(|(a, b)| a + b).collect());
+    if unilateral.is_empty() {
+        return velocity(&y0);
+    }
+    let z = if bilateral.is_empty() { Matrix::identity(l.rows()) } else { space.null_basis };
     let g = b.select_rows(&unilateral).mul(&z);
     let h: Vec<f64> = unilateral.iter().map(|&i| -q[i] - dot(b.row(i), &y0)).collect();
     let t = match nearest_point(&g, &h, tolerance) {
@@ -59,5 +64,5 @@ pub(super) fn gauss_velocity(d: &Dynamics, tolerance: f64, clear: f64) -> Gauss 
         Nearest::Undecided => return Gauss::Undecided,
     };
     let y: Vec<f64> = z.mul_vec(&t).iter().zip(&y0).map(|(a, b)| a + b).collect();
-    Gauss::Velocity(b.mul_vec(&y).iter().zip(q).map(|(a, b)| a + b).collect())
+    velocity(&y)
 }

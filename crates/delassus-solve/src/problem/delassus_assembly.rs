@@ -82,6 +82,8 @@ pub struct Elimination {
     pub free_velocity: Vec<f64>,
     /// Counts how often W was computed: where it is the same, so is W.
     pub revision: u64,
+    /// Whether no other problem will follow: M and H are not kept to compare them with its own.
+    single: bool,
     mass: Places,
     h: Places,
     /// Whether there is a W, and the M and H that it comes from.
@@ -112,6 +114,11 @@ pub struct Elimination {
 }
 
 impl Elimination {
+    /// For one problem alone.
+    pub fn of_one_problem() -> Self {
+        Elimination { single: true, ..Default::default() }
+    }
+
     /// Computes W and q. An error where a body has no inverse mass, or a number overflows.
     pub fn renew(
         &mut self,
@@ -150,10 +157,12 @@ impl Elimination {
         }
         check_finite("the free velocity Hᵀ M⁻¹ f + b", &self.free_velocity)?;
         if !kept {
+            self.revision += 1;
+        }
+        if !kept && !self.single {
             self.from_mass.clone_from(mass);
             self.from_h.clone_from(h);
             self.complete = true;
-            self.revision += 1;
         }
         Ok(())
     }

@@ -9,9 +9,10 @@
 //! ‖(ρ_i q_i)‖₂ (De Saxcé's form of the law). u = W f + q is recomputed here. The number does not change with
 //! units, with the order of contacts, or with the choice of tangents.
 
-use super::ContactView;
 use super::law::{Law, MAX_LAW_ROWS, row_offsets};
+use super::natural_step::{fill_steps, power_of_two, step_length};
 use super::status::{Status, settle};
+use super::{ContactView, are_finite};
 use crate::linalg::norm;
 
 /// The violations of a contact problem at a force.
@@ -40,6 +41,26 @@ impl Residual {
         power: f64::INFINITY,
         rounding: f64::INFINITY,
     };
+
+    /// See [`RelativeResidual::settle`].
+    pub fn settle(&self, otherwise: Status, tolerance: f64) -> (Status, f64) {
+        RelativeResidual { relative: self.relative, rounding: self.rounding }.settle(otherwise, tolerance)
+    }
+}
+
+/// What decides whether a problem is solved: a [`Residual`] without its violations in units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RelativeResidual {
+    /// See [`Residual::relative`].
+    pub relative: f64,
+    /// See [`Residual::rounding`].
+    pub rounding: f64,
+}
+
+impl RelativeResidual {
+    /// The residual of an invalid point.
+    pub const INFINITE: RelativeResidual =
+        RelativeResidual { relative: f64::INFINITY, rounding: f64::INFINITY };
 
     /// How a solve ended, and the residual to report of it: `Solved` exactly where that is within the
     /// tolerance. Where rounding may hide more than that, the residual is not below what it may hide.
@@ -262,62 +283,106 @@ pub(super) struct Point<'a> {
 /// The residual at a point with ρ of each constraint. `noise` bounds what the evaluation of each velocity
 /// rounds away; an error up to it counts as none. Empty where velocities are taken as exact.
 pub(super) fn measure(laws: &[Law], at: &Point<'_>, rho: &[f64], noise: &[f64]) -> Residual {
-    let Point { force, velocity, free_velocity } = *at;
-    let finite = |x: &[f64]| x.iter().all(|x| x.is_finite());
-    if !(finite(force) && finite(velocity) && finite(free_velocity)) {
+    let RelativeResidual { relative, rounding } = measure_relative(laws, at, rho, noise);
+    if relative.is_infinite() && rounding.is_infinite() {
         return Residual::INFINITE;
+    }
+    let (mut out, mut first) = (Residual { relative, rounding, ..Default::default() }, 0);
+    for law in laws {
+        let rows = first..first + law.dim();
+        first = rows.end;
+        physical(law, &at.force[rows.clone()], &at.velocity[rows], &mut out);
+    }
+    out
+}
+
+/// [`measure`] without the violations in units, which no status needs.
+pub(super) fn measure_relative(laws: &[Law], at: &Point<'_>, rho: &[f64], noise: &[f64]) -> RelativeResidual {
+    let Point { force, velocity, free_velocity } = *at;
+    if ![force, velocity, free_velocity].into_iter().all(are_finite) {
+        return RelativeResidual::INFINITE;
     }
     // Squares of numbers near the ends of the range of f64 are lost. The natural map is homogeneous, so
     // powers of two in the place of the units of force and velocity change no bit of the others.
-    let largest = |x: &[f64]| x.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let speed_unit = power_of_two(largest(velocity).max(largest(free_velocity)));
     let (mut first, mut impulse) = (0, largest(force));
     for (law, rho) in laws.iter().zip(rho) {
-        impulse = impulse.max(rho * largest(&free_velocity[first..first + law.dim()]));
+        let rows = &free_velocity[first..first + law.dim()];
+        impulse = impulse.max(rho * rows.iter().fold(0.0_f64, |m, x| m.max(x.abs())));
         first += law.dim();
     }
     let force_unit = power_of_two(impulse);
-    let (per_force, per_speed) = (1.0 / force_unit, 1.0 / speed_unit);
-    let mut out = Residual::default();
-    let (mut sum, mut scale, mut size, mut first) = (0.0, 0.0, 0.0, 0);
+    let units = Units { per_force: 1.0 / force_unit, per_speed: 1.0 / speed_unit, speed_unit };
+    let (mut sums, mut first) = (Sums::default(), 0);
     for (law, rho) in laws.iter().zip(rho) {
         let rows = first..first + law.dim();
         first = rows.end;
-        let rho = rho * per_force * speed_unit;
-        let scaled = |x: &[f64], per_unit: f64| {
-            let mut out = [0.0; MAX_LAW_ROWS];
-            out.iter_mut().zip(x).for_each(|(out, x)| *out = x * per_unit);
-            out
+        let own = Point {
+            force: &force[rows.clone()],
+            velocity: &velocity[rows.clone()],
+            free_velocity: &free_velocity[rows.clone()],
         };
-        let (f, v) = (&force[rows.clone()], &velocity[rows.clone()]);
-        physical(law, f, v, &mut out);
-        let noise = noise.get(rows.clone()).unwrap_or(&[]);
-        let q = scaled(&free_velocity[rows], per_speed);
-        let (f, v) = (&scaled(f, per_force)[..law.dim()], &scaled(v, per_speed)[..law.dim()]);
+        let noise = noise.get(rows).unwrap_or(&[]);
+        // Numbers of rows that the compiler knows: the same sums, without those that most laws have not.
+        match law.dim() {
+            1 => sums.add::<1>(law, &own, *rho, noise, &units),
+            2 => sums.add::<2>(law, &own, *rho, noise, &units),
+            3 => sums.add::<3>(law, &own, *rho, noise, &units),
+            5 => sums.add::<5>(law, &own, *rho, noise, &units),
+            _ => sums.add::<MAX_LAW_ROWS>(law, &own, *rho, noise, &units),
+        }
+    }
+    let scale = if sums.scale > 0.0 { sums.scale.sqrt() } else { units.per_force };
+    let out = RelativeResidual {
+        relative: sums.error.sqrt() / scale,
+        rounding: f64::EPSILON * sums.force.sqrt() / scale,
+    };
+    if out.relative.is_nan() { RelativeResidual::INFINITE } else { out }
+}
+
+/// max |xᵢ|, four numbers at a time.
+fn largest(x: &[f64]) -> f64 {
+    let (fours, rest) = x.as_chunks::<4>();
+    let start = rest.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let by_place = fours.iter().fold([start; 4], |m, x| std::array::from_fn(|k| m[k].max(x[k].abs())));
+    by_place.into_iter().fold(0.0, f64::max)
+}
+
+/// Powers of two that take the place of units.
+struct Units {
+    per_force: f64,
+    per_speed: f64,
+    speed_unit: f64,
+}
+
+/// ‖F‖², ‖(ρ q)‖² and ‖f‖², as far as they are summed.
+#[derive(Default)]
+struct Sums {
+    error: f64,
+    scale: f64,
+    force: f64,
+}
+
+impl Sums {
+    /// Adds a constraint of N rows.
+    fn add<const N: usize>(&mut self, law: &Law, at: &Point<'_>, rho: f64, noise: &[f64], units: &Units) {
+        let Units { per_force, per_speed, speed_unit } = *units;
+        let rho = rho * per_force * speed_unit;
+        let scaled = |x: &[f64], per_unit: f64| -> [f64; N] { std::array::from_fn(|c| x[c] * per_unit) };
+        let (f, v) = (scaled(at.force, per_force), scaled(at.velocity, per_speed));
+        let q = scaled(at.free_velocity, per_speed);
         let mut square = 0.0;
-        for (c, error) in natural_map(law, f, v, rho).iter().enumerate().take(law.dim()) {
+        for (c, error) in natural_map(law, &f, &v, rho).iter().enumerate() {
             let bound = noise.get(c).map_or(0.0, |noise| rho * (noise * per_speed));
             let is_rounding = error.abs() <= bound;
             if !is_rounding {
                 square += error * error;
             }
         }
-        sum += square;
-        scale += q[..law.dim()].iter().map(|x| rho * rho * x * x).sum::<f64>();
-        size += f.iter().map(|x| x * x).sum::<f64>();
+        self.error += square;
+        self.scale += q.iter().map(|x| rho * rho * x * x).sum::<f64>();
+        self.force += f.iter().map(|x| x * x).sum::<f64>();
     }
-    let scale = if scale > 0.0 { scale.sqrt() } else { per_force };
-    out.relative = sum.sqrt() / scale;
-    out.rounding = f64::EPSILON * size.sqrt() / scale;
-    if out.relative.is_nan() { Residual::INFINITE } else { out }
-}
-
-/// The power of two next below a size; 1 where there is none.
-fn power_of_two(size: f64) -> f64 {
-    // The exponent without the digits. Numbers near the ends of the range keep away from these.
-    const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
-    let power = f64::from_bits(size.max(2f64.powi(-1000)).min(2f64.powi(1000)).to_bits() & EXPONENT);
-    if size > 0.0 { power } else { 1.0 }
 }
 
 /// ρ of each constraint.
@@ -331,105 +396,6 @@ fn step_lengths(problem: &ContactView<'_>) -> Vec<f64> {
     let mut rho = problem.laws.iter().map(of_law).collect::<Vec<f64>>();
     fill_steps(&mut rho);
     rho
-}
-
-/// ρ = 1/λ_max of the symmetric part of a block of W; 0 for a constraint that nothing moves, see
-/// [`fill_steps`].
-pub(super) fn step_length(rows: usize, block: impl Fn(usize, usize) -> f64) -> f64 {
-    let top = largest_eigenvalue(rows, block);
-    if top > 0.0 { 1.0 / top } else { 0.0 }
-}
-
-/// A constraint that nothing moves has no ρ of its own, and takes the largest of the others, in any units:
-/// what it leaves of a velocity counts in full.
-pub(super) fn fill_steps(rho: &mut [f64]) {
-    let largest = rho.iter().copied().fold(0.0, f64::max);
-    let of_unmoved = if largest > 0.0 { largest } else { 1.0 };
-    rho.iter_mut().filter(|rho| **rho == 0.0).for_each(|rho| *rho = of_unmoved);
-}
-
-/// λ_max of the symmetric part of a block of W, by rotations that make it diagonal (Jacobi).
-fn largest_eigenvalue(rows: usize, entry: impl Fn(usize, usize) -> f64) -> f64 {
-    let mut a = [[0.0; MAX_LAW_ROWS]; MAX_LAW_ROWS];
-    for i in 0..rows {
-        for j in 0..=i {
-            a[i][j] = 0.5 * (entry(i, j) + entry(j, i));
-            a[j][i] = a[i][j];
-        }
-    }
-    let diagonal = (0..rows).fold(f64::NEG_INFINITY, |m, i| m.max(a[i][i]));
-    let beside = (1..rows).fold(0.0, |sum, i| (0..i).fold(sum, |sum, j| sum + a[i][j].abs()));
-    // No eigenvalue is farther from the diagonal than that (Gershgorin). Spheres have such blocks.
-    if beside <= f64::EPSILON * diagonal {
-        return diagonal;
-    }
-    if rows == 3
-        && let Some(largest) = largest_of_three(&a)
-    {
-        return largest;
-    }
-    let size = a.iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
-    // Each round squares what is left beside the diagonal; ten are more than enough for six rows.
-    for _ in 0..10 {
-        let mut rotated = false;
-        for i in 1..rows {
-            for j in 0..i {
-                let off = a[i][j];
-                if off.abs() <= 1e-17 * size {
-                    continue;
-                }
-                rotated = true;
-                let half = 0.5 * (a[i][i] - a[j][j]);
-                let tangent = off / (half.abs() + half.hypot(off)).copysign(half);
-                let cosine = 1.0 / tangent.hypot(1.0);
-                let sine = tangent * cosine;
-                for k in 0..rows {
-                    let (x, y) = (a[i][k], a[j][k]);
-                    (a[i][k], a[j][k]) = (cosine * x + sine * y, cosine * y - sine * x);
-                }
-                for k in 0..rows {
-                    let (x, y) = (a[k][i], a[k][j]);
-                    (a[k][i], a[k][j]) = (cosine * x + sine * y, cosine * y - sine * x);
-                }
-            }
-        }
-        if !rotated {
-            break;
-        }
-    }
-    (0..rows).map(|i| a[i][i]).fold(f64::NEG_INFINITY, f64::max)
-}
-
-/// λ_max of a symmetric 3 × 3 matrix, q + 2p cos φ: the closed form for the most frequent block (Smith 1961).
-///
-/// `None` where the two largest eigenvalues are close: cos 3φ is near −1 there, and φ loses half of its
-/// digits.
-fn largest_of_three(a: &[[f64; MAX_LAW_ROWS]; MAX_LAW_ROWS]) -> Option<f64> {
-    let largest = a.iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
-    // A power of two, so that units change no bit.
-    let unit = power_of_two(largest);
-    let [xx, yy, zz] = [0, 1, 2].map(|i| a[i][i] / unit);
-    let [xy, xz, yz] = [a[1][0] / unit, a[2][0] / unit, a[2][1] / unit];
-    let q = (xx + yy + zz) / 3.0;
-    let [dx, dy, dz] = [xx - q, yy - q, zz - q];
-    let p = ((dx * dx + dy * dy + dz * dz + 2.0 * (xy * xy + xz * xz + yz * yz)) / 6.0).sqrt();
-    if p == 0.0 {
-        return Some(unit * q);
-    }
-    let determinant = dx * (dy * dz - yz * yz) - xy * (xy * dz - yz * xz) + xz * (xy * yz - dy * xz);
-    let cosine = 0.5 * determinant / (p * p * p);
-    (cosine > -0.99).then(|| unit * (q + p * largest_root(cosine.min(1.0))))
-}
-
-/// The largest root x = 2 cos φ of x³ − 3x = 2 cos 3φ for cos 3φ ≥ −0.99, by Newton's method. The start is
-/// exact where 3φ is 0 or π, off by less than 0.01 between; three steps leave 10⁻¹⁴.
-fn largest_root(cosine: f64) -> f64 {
-    let half = (0.5 * (1.0 + cosine)).sqrt();
-    let mut x = 1.0 + half * (10.0 - half) / 9.0;
-    for _ in 0..3 {
-        x -= (x * (x * x - 3.0) - 2.0 * cosine) / (3.0 * (x * x - 1.0));
-    }
-    x
 }
 
 /// The largest violation of a law, each constraint checked by itself: velocities relative to the terms they
@@ -491,73 +457,67 @@ pub fn worst_constraint(problem: &ContactView<'_>, force: &[f64]) -> f64 {
     worst
 }
 
-/// f − P(f − ρ û) for one constraint, zeros below its rows; zero exactly at its solutions.
-fn natural_map(law: &Law, f: &[f64], u: &[f64], rho: f64) -> [f64; MAX_LAW_ROWS] {
-    let d = f.len();
-    let mut out = [0.0; MAX_LAW_ROWS];
-    // f − P(f − ρ û); inside of the cone that is ρ û, of which a large f would swallow a part.
-    let difference = |project: &dyn Fn(&mut [f64])| {
-        let (mut step, mut pushed) = ([0.0; MAX_LAW_ROWS], [0.0; MAX_LAW_ROWS]);
-        for c in 0..d {
-            step[c] = rho * u[c] + if c == 0 { rho * saxce_term(law, u) } else { 0.0 };
-            pushed[c] = f[c] - step[c];
-        }
-        let mut nearest = pushed;
-        project(&mut nearest[..d]);
-        if nearest == pushed {
-            return step;
-        }
-        let mut out = [0.0; MAX_LAW_ROWS];
-        for c in 0..d {
-            out[c] = f[c] - nearest[c];
-        }
-        out
-    };
-    let along = |normal: f64, size: f64, mu: f64, e: &[f64]| {
-        let mut out = [0.0; MAX_LAW_ROWS];
-        out[0] = f[0] - normal;
-        for c in 1..d {
-            out[c] = f[c] + mu * size * e[c - 1];
-        }
-        out
-    };
+/// f − P(f − ρ û) for one constraint of N rows; zero exactly at its solutions.
+fn natural_map<const N: usize>(law: &Law, f: &[f64; N], u: &[f64; N], rho: f64) -> [f64; N] {
+    let mut out = [0.0; N];
     match law {
         Law::Bilateral => out[0] = rho * u[0],
         // f − (f − ρ u)₊, without what a large f would swallow of u.
         Law::Unilateral => out[0] = f[0].min(rho * u[0]),
         Law::Sliding { mu, slip } => {
             let normal = (f[0] - rho * u[0]).max(0.0);
-            out = along(normal, normal, *mu, slip.components());
+            out = friction_along(f, normal, normal, *mu, slip.components());
         }
         Law::BilateralSliding { mu, slip } => {
             let normal = f[0] - rho * u[0];
-            out = along(normal, normal.abs(), *mu, slip.components());
+            out = friction_along(f, normal, normal.abs(), *mu, slip.components());
         }
         Law::CoulombPlane { mu } | Law::Coulomb { mu } | Law::Cone { mu } | Law::ConePlane { mu } => {
-            out = difference(&|p| project_cone(p, *mu));
+            out = from_projection(law, f, u, rho, |p| project_cone(p, *mu));
         }
-        Law::CoulombEllipse { mu } => out = difference(&|p| project_ellipse(p, *mu)),
+        Law::CoulombEllipse { mu } => out = from_projection(law, f, u, rho, |p| project_ellipse(p, *mu)),
         Law::Rolling { mu, rolling } | Law::ConeRolling { mu, rolling } => {
-            out = difference(&|p| project_rolling(p, *mu, *rolling));
+            out = from_projection(law, f, u, rho, |p| project_rolling(p, *mu, *rolling));
         }
         Law::Spinning { mu, rolling, spinning } | Law::ConeSpinning { mu, rolling, spinning } => {
-            out = difference(&|p| project_spinning(p, *mu, *rolling, *spinning));
+            out = from_projection(law, f, u, rho, |p| project_spinning(p, *mu, *rolling, *spinning));
         }
         Law::BilateralCoulombPlane { mu } | Law::BilateralCoulomb { mu } => {
             // The tangential force is the point of the disc of radius μ|f_n| nearest to f_t − ρ u_t.
             let radius = mu * f[0].abs();
-            for c in 1..d {
+            for c in 1..N {
                 out[c] = f[c] - rho * u[c];
             }
-            let size = norm(&out[1..d]);
+            let size = norm(&out[1..]);
             let shrink = if size > radius { radius / size } else { 1.0 };
-            for c in 1..d {
+            for c in 1..N {
                 out[c] = f[c] - shrink * out[c];
             }
             out[0] = rho * u[0];
         }
     }
     out
+}
+
+/// f − P(f − ρ û); inside of the cone that is ρ û, of which a large f would swallow a part.
+fn from_projection<const N: usize>(
+    law: &Law,
+    f: &[f64; N],
+    u: &[f64; N],
+    rho: f64,
+    project: impl FnOnce(&mut [f64]),
+) -> [f64; N] {
+    let mut step: [f64; N] = std::array::from_fn(|c| rho * u[c]);
+    step[0] += rho * saxce_term(law, u);
+    let pushed: [f64; N] = std::array::from_fn(|c| f[c] - step[c]);
+    let mut nearest = pushed;
+    project(&mut nearest);
+    if nearest == pushed { step } else { std::array::from_fn(|c| f[c] - nearest[c]) }
+}
+
+/// f less the force with this normal part and friction μ · size against the direction e.
+fn friction_along<const N: usize>(f: &[f64; N], normal: f64, size: f64, mu: f64, e: &[f64]) -> [f64; N] {
+    std::array::from_fn(|c| if c == 0 { f[0] - normal } else { f[c] + mu * size * e[c - 1] })
 }
 
 fn physical(law: &Law, f: &[f64], u: &[f64], out: &mut Residual) {

@@ -12,18 +12,18 @@
 //! and the blocks W_ii are computed by code that no solver calls. The sums run over the rows in their order:
 //! the same bits for any number of threads. Checking a problem of the same size again allocates nothing.
 
+mod diagonal_mass;
+
 use super::contact_problem::{ContactProblem, Form};
 use super::law::{Law, MAX_LAW_ROWS};
-use super::residual::{Point, Residual, fill_steps, measure, step_length};
+use super::natural_step::{fill_steps, step_length, step_length_of};
+use super::residual::{Point, RelativeResidual, measure_relative};
 use crate::linalg::Sparse;
+use diagonal_mass::DiagonalMass;
 
 /// Roundings of the terms of a free velocity: two bodies have twelve entries in a row of H, and a solve with
 /// M and the sum with b are a few operations more.
 const ROUNDINGS: f64 = 16.0;
-
-/// Constraints up to which the blocks are kept for the next problem, with the H that they belong to: in large
-/// problems hardly a step has the H of the one before, and to keep it costs as much as to find them.
-const MAX_KNOWN_CONSTRAINTS: usize = 500;
 
 /// What rounding may leave of terms of this size; below the least normal number digits are lost.
 fn rounding(terms: f64) -> f64 {
@@ -33,6 +33,8 @@ fn rounding(terms: f64) -> f64 {
 /// What a check keeps of a problem, and scratch.
 #[derive(Clone, Debug, Default)]
 pub struct ResidualCheck {
+    /// Whether no other problem will be loaded: nothing is kept for it.
+    single: bool,
     /// q.
     free_velocity: Vec<f64>,
     /// ρ of each constraint.
@@ -49,6 +51,11 @@ pub struct ResidualCheck {
 }
 
 impl ResidualCheck {
+    /// A check of one problem: what the next one might have in common with it is not kept.
+    pub(crate) fn of_one_problem() -> Self {
+        ResidualCheck { single: true, ..Default::default() }
+    }
+
     /// Takes over the data of a problem: factors M, and computes q and ρ.
     pub fn load(&mut self, problem: &ContactProblem) {
         self.noise.clear();
@@ -60,8 +67,7 @@ impl ResidualCheck {
                 let mut first = 0;
                 self.step.reserve(problem.laws.len());
                 for law in &problem.laws {
-                    let block = diagonal_block(delassus, first, law.dim());
-                    self.step.push(step_length(law.dim(), |i, j| block[i][j]));
+                    self.step.push(step_at(delassus, first, law.dim()));
                     first += law.dim();
                 }
             }
@@ -70,11 +76,9 @@ impl ResidualCheck {
                 self.diagonal.solve(&mut self.body_velocity);
                 self.find_free_velocity(jacobian_transposed, bias);
                 if !self.diagonal.knows(&problem.laws, jacobian_transposed) {
-                    self.diagonal.find_blocks(&problem.laws, jacobian_transposed);
+                    self.diagonal.find_blocks(&problem.laws, jacobian_transposed, self.single);
                     self.step.clear();
-                    for (law, block) in problem.laws.iter().zip(&self.diagonal.blocks) {
-                        self.step.push(step_length(law.dim(), |i, j| block[i.min(j)][i.max(j)]));
-                    }
+                    self.diagonal.find_steps(&problem.laws, &mut self.step);
                 }
             }
             Form::Global { mass, jacobian_transposed, force, bias } => {
@@ -121,13 +125,13 @@ impl ResidualCheck {
         problem: &ContactProblem,
         impulse: &[f64],
         velocity: &mut Vec<f64>,
-    ) -> Residual {
+    ) -> RelativeResidual {
         let Form::Global { jacobian_transposed: h, force, bias, .. } = &problem.form else {
-            return Residual::INFINITE;
+            return RelativeResidual::INFINITE;
         };
         let bilateral = problem.laws.iter().all(|law| *law == Law::Bilateral);
         if !bilateral || !self.diagonal.is_diagonal || impulse.len() != bias.len() {
-            return Residual::INFINITE;
+            return RelativeResidual::INFINITE;
         }
         let DiagonalMass { mass, terms, .. } = &mut self.diagonal;
         terms.clear();
@@ -142,7 +146,7 @@ impl ResidualCheck {
         std::mem::swap(&mut self.noise, &mut self.diagonal.terms);
         let found = self.residual(problem, impulse, velocity);
         std::mem::swap(&mut self.noise, &mut self.diagonal.terms);
-        Residual { rounding: 0.0, ..found }
+        RelativeResidual { rounding: 0.0, ..found }
     }
 
     /// The residual of the impulses r in the problem that was loaded last; u is written to `velocity`.
@@ -153,11 +157,11 @@ impl ResidualCheck {
         problem: &ContactProblem,
         impulse: &[f64],
         velocity: &mut Vec<f64>,
-    ) -> Residual {
+    ) -> RelativeResidual {
         velocity.clear();
         velocity.resize(self.free_velocity.len(), 0.0);
         if impulse.len() != self.free_velocity.len() || problem.laws.len() != self.step.len() {
-            return Residual::INFINITE;
+            return RelativeResidual::INFINITE;
         }
         match &problem.form {
             Form::Local { delassus, .. } => {
@@ -179,7 +183,7 @@ impl ResidualCheck {
             }
         }
         let at = Point { force: impulse, velocity, free_velocity: &self.free_velocity };
-        measure(&problem.laws, &at, &self.step, &self.noise)
+        measure_relative(&problem.laws, &at, &self.step, &self.noise)
     }
 
     /// [`rounding`] of |H|ᵀ |M⁻¹ f| + |b|. Joints of a body in free fall have no free velocity but
@@ -224,21 +228,32 @@ impl ResidualCheck {
     }
 }
 
-/// The entries of a block on the diagonal that begins at this row; zero where nothing is stored.
-fn diagonal_block(a: &Sparse, first: usize, rows: usize) -> [[f64; MAX_LAW_ROWS]; MAX_LAW_ROWS] {
-    let mut block = [[0.0; MAX_LAW_ROWS]; MAX_LAW_ROWS];
-    for (i, row) in block.iter_mut().enumerate().take(rows) {
+/// ρ of the block on the diagonal that begins at this row.
+fn step_at(a: &Sparse, first: usize, rows: usize) -> f64 {
+    match rows {
+        1 => step_of_rows::<1>(a, first),
+        2 => step_of_rows::<2>(a, first),
+        3 => step_of_rows::<3>(a, first),
+        5 => step_of_rows::<5>(a, first),
+        _ => step_of_rows::<MAX_LAW_ROWS>(a, first),
+    }
+}
+
+/// [`step_at`] for N rows; entries that are not stored are zero.
+fn step_of_rows<const N: usize>(a: &Sparse, first: usize) -> f64 {
+    let mut block = [[0.0; N]; N];
+    for (i, row) in block.iter_mut().enumerate() {
         let (columns, values) = a.row(first + i);
         // Columns ascend.
         let from = columns.partition_point(|&c| c < first);
-        for (&c, &x) in columns[from..].iter().zip(&values[from..]) {
-            if c >= first + rows {
+        for (&c, &x) in columns[from..].iter().zip(&values[from..]).take(N) {
+            if c >= first + N {
                 break;
             }
             row[c - first] = x;
         }
     }
-    block
+    step_length_of::<N>(|i, j| block[i][j])
 }
 
 /// u += Hᵀ v.
@@ -247,102 +262,6 @@ fn add_rows(h: &Sparse, v: &[f64], u: &mut [f64]) {
         let (columns, values) = h.row(k);
         for (&j, h) in columns.iter().zip(values) {
             u[j] += h * v;
-        }
-    }
-}
-
-/// A mass matrix without entries beside its diagonal, as that of rigid bodies in their principal axes: no
-/// factors, no columns.
-#[derive(Clone, Debug, Default)]
-struct DiagonalMass {
-    is_diagonal: bool,
-    /// The diagonal, where M has nothing beside it.
-    mass: Vec<f64>,
-    /// Laws and H that the blocks come from, no laws where there are no blocks.
-    laws: Vec<Law>,
-    h: Sparse,
-    /// The constraint of each column of H, and the first column of each constraint.
-    constraint: Vec<usize>,
-    first: Vec<usize>,
-    /// The upper triangle of W_ii of each constraint, and scratch of the size of a row each.
-    blocks: Vec<[[f64; MAX_LAW_ROWS]; MAX_LAW_ROWS]>,
-    terms: Vec<f64>,
-}
-
-impl DiagonalMass {
-    /// Takes over M; whether it is diagonal.
-    fn load(&mut self, mass: &Sparse) -> bool {
-        let alone = |i: usize| matches!(mass.row(i).0, &[column] if column == i);
-        self.is_diagonal = (0..mass.rows()).all(alone);
-        if !self.is_diagonal || self.mass != mass.values() {
-            self.mass.clear();
-            self.laws.clear();
-        }
-        if self.is_diagonal && self.mass.is_empty() {
-            self.mass.extend_from_slice(mass.values());
-        }
-        self.is_diagonal
-    }
-
-    /// x ← M⁻¹ x.
-    fn solve(&self, x: &mut [f64]) {
-        x.iter_mut().zip(&self.mass).for_each(|(x, m)| *x /= m);
-    }
-
-    /// Whether the blocks are those of these laws and this H already.
-    fn knows(&self, laws: &[Law], h: &Sparse) -> bool {
-        self.laws == laws && self.h.has_bits_of(h)
-    }
-
-    /// The blocks W_ii in one pass over H.
-    fn find_blocks(&mut self, laws: &[Law], h: &Sparse) {
-        self.laws.clear();
-        if laws.len() <= MAX_KNOWN_CONSTRAINTS {
-            self.laws.extend_from_slice(laws);
-            self.h.clone_from(h);
-        }
-        let DiagonalMass { mass, constraint, first, blocks, .. } = self;
-        constraint.clear();
-        first.clear();
-        for (i, law) in laws.iter().enumerate() {
-            first.push(constraint.len());
-            constraint.extend((0..law.dim()).map(|_| i));
-        }
-        blocks.clear();
-        blocks.resize(laws.len(), [[0.0; MAX_LAW_ROWS]; MAX_LAW_ROWS]);
-        for (k, m) in mass.iter().enumerate() {
-            let (mut columns, mut values) = h.row(k);
-            let mobility = 1.0 / m;
-            // The rows of a constraint stand side by side.
-            while let Some(&column) = columns.first() {
-                let c = constraint[column];
-                let (block, base) = (&mut blocks[c], first[c]);
-                // A contact with friction, all of whose rows move the body: the same sums at less cost.
-                if let (&[i, _, k, ..], &[x, y, z, ..]) = (columns, values)
-                    && (i, k) == (base, base + 2)
-                    && laws[c].dim() == 3
-                {
-                    let [rx, ry, rz] = [x, y, z].map(|x| x * mobility);
-                    block[0][0] += x * rx;
-                    block[0][1] += y * rx;
-                    block[0][2] += z * rx;
-                    block[1][1] += y * ry;
-                    block[1][2] += z * ry;
-                    block[2][2] += z * rz;
-                    (columns, values) = (&columns[3..], &values[3..]);
-                    continue;
-                }
-                let own = columns.iter().take_while(|j| constraint[**j] == c).count();
-                let (own_columns, own_values) = (&columns[..own], &values[..own]);
-                (columns, values) = (&columns[own..], &values[own..]);
-                for (a, (&j, value)) in own_columns.iter().zip(own_values).enumerate() {
-                    let response = value * mobility;
-                    let row = &mut block[j - base];
-                    for (&i, other) in own_columns[a..].iter().zip(&own_values[a..]) {
-                        row[i - base] += other * response;
-                    }
-                }
-            }
         }
     }
 }

@@ -3,6 +3,10 @@
 //! ```text
 //! M = ∂²T/∂v∂v ,   F = D ∂T/∂v − ∂T/∂q + ∂V/∂q − Q ,   J = ∂h/∂q ,   γ = D D h        D = v·∂/∂q + ∂/∂t
 //! ```
+//!
+//! q ∈ ℝⁿ are positions and v velocities, T and V kinetic and potential energy, Q other forces, h the gap of
+//! a contact or the value of a joint. M q̈ + F = Jᵀ f are the equations of motion and ḧ = J q̈ + γ is what a
+//! constraint sees of them; D differentiates in time along the motion.
 
 use serde_json::Value;
 

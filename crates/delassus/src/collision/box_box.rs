@@ -6,21 +6,27 @@
 //! ```
 //!
 //! The pair touches along the direction n in which the cores are farthest apart. Where n is that of a face
-//! (within [`MIN_FACE_COSINE`]), the other's face is clipped by it and the corners of the overlap touch;
-//! elsewhere two edges, an edge and a corner, or two corners.
+//! (within [`MIN_FACE_COSINE`]), the other's face is clipped by it and the corners of the overlap touch, each
+//! along the normal of what meets there ([`Meeting`]); elsewhere two edges, an edge and a corner, or two
+//! corners.
 //!
 //! Bare corners and edges that pass along a face closer than [`MIN_FACE_COSINE`] without overlap give no
 //! contact: a box that slides over the seam of two others must not hit the edge behind it.
 
 use glam::{DMat3, DVec3};
 
-use super::clip::{CLIP_SLACK, Corner, MERGE_DISTANCE, Polygon};
+use super::clip::{CLIP_SLACK, Corner, MERGE_DISTANCE, Meeting, Polygon, Side};
 use super::contact::{Contact, Features, nearest_on_lines};
 use super::primitives::{corner, nearest_on_block, touch};
 use crate::world::Pose;
 
 /// Cosine of the angle (3°) within which the normal is that of a face.
 pub(super) const MIN_FACE_COSINE: f64 = 0.9986;
+
+/// Sides of a face that clips another are numbered from here on, edges of the other below.
+const FIRST_SIDE: u16 = 4;
+/// What [`incident_feature`] gives for a line.
+const SEGMENT: u32 = 6;
 
 /// A box with rounded edges.
 #[derive(Clone, Copy, Debug)]
@@ -300,8 +306,9 @@ fn face_contacts(
     let incident = incident_feature(b, pose, n, polygon);
     let segment = polygon.corners.len() == 2;
     let size = a.half.max_element().min(b.half.max_element());
-    for (side, (along, bound)) in [(u, 1.0), (v, 1.0), (u, -1.0), (v, -1.0)].into_iter().enumerate() {
-        polygon.clip(4 + side as u16, CLIP_SLACK * size, |x| a.half[along] - bound * x[along]);
+    let bounds = [(u, 1.0), (v, 1.0), (u, -1.0), (v, -1.0)];
+    for (side, (along, bound)) in bounds.into_iter().enumerate() {
+        polygon.clip(FIRST_SIDE + side as u16, CLIP_SLACK * size, |x| a.half[along] - bound * x[along]);
     }
     let n = DVec3::AXES[axis] * sign;
     polygon.reduce(n, MERGE_DISTANCE * size);
@@ -313,6 +320,7 @@ fn face_contacts(
         d.dot(n).abs() > 0.5 * d.length()
     };
     let lower = usize::from(steep && polygon.corners[1].x.dot(n) < polygon.corners[0].x.dot(n));
+    let m = (!segment).then(|| pose.rotation * face_normal(incident as usize));
     for (k, c) in polygon.corners.iter().enumerate() {
         if steep && k != lower {
             continue;
@@ -321,8 +329,51 @@ fn face_contacts(
         foot[axis] = sign * a.half[axis];
         let ids = (u32::from(flipped) << 3 | face as u32) << 9 | incident << 6;
         let feature = 5 << 16 | ids | u32::from(c.edges[0]) << 3 | u32::from(c.edges[1]);
-        out.push(touch(feature, [foot, c.y], [a.radius, b.radius], Features::FaceOfA(n), n));
+        let side = c.edges.into_iter().find_map(|edge| edge.checked_sub(FIRST_SIDE)).map(|side| {
+            let (across, bound) = bounds[usize::from(side)];
+            side_of(a, axis, across, [sign, bound])
+        });
+        let edge = c.edges.into_iter().find(|&edge| edge < FIRST_SIDE);
+        let edge = edge.map(|edge| incident_edge(b, incident, edge).at(pose));
+        let (features, n) =
+            Meeting { n, m, below: is_below(b, incident, pose.local_point(foot)), side, edge }.features(pose);
+        out.push(touch(feature, [foot, c.y], [a.radius, b.radius], features, n));
     }
+}
+
+/// The outward normal of a face, numbered as in [`best_face`].
+fn face_normal(face: usize) -> DVec3 {
+    DVec3::AXES[face / 2] * if face.is_multiple_of(2) { 1.0 } else { -1.0 }
+}
+
+/// Whether the foot of a point in the plane of an [`incident_feature`] lies on it.
+fn is_below(b: &Block, incident: u32, y: DVec3) -> bool {
+    let slack = CLIP_SLACK * b.half.max_element();
+    (0..3).filter(|&k| k != incident as usize / 2).all(|k| y[k].abs() <= b.half[k] + slack)
+}
+
+/// The side of a face across `axis`: with the signs of the face and of the coordinate `across` it.
+fn side_of(block: &Block, axis: usize, across: usize, [sign, bound]: [f64; 2]) -> Side {
+    let end = |along: f64| {
+        let mut x = block.half * along;
+        x[axis] = sign * block.half[axis];
+        x[across] = bound * block.half[across];
+        x
+    };
+    Side { ends: [end(-1.0), end(1.0)], outward: DVec3::AXES[across] * bound }
+}
+
+/// An edge of an [`incident_feature`], in the axes of its block.
+fn incident_edge(b: &Block, incident: u32, edge: u16) -> Side {
+    if incident == SEGMENT {
+        // The other two have no length.
+        return Side { ends: [-b.half, b.half], outward: DVec3::ZERO };
+    }
+    let axis = incident as usize / 2;
+    let sign = if incident.is_multiple_of(2) { 1.0 } else { -1.0 };
+    let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+    let (across, bound) = [(v, 1.0), (u, -1.0), (v, -1.0), (u, 1.0)][usize::from(edge % 4)];
+    side_of(b, axis, across, [sign, bound])
 }
 
 /// The face or segment of B that faces against n, and its number.
@@ -335,7 +386,7 @@ fn incident_feature(b: &Block, pose: &Pose, n: DVec3, polygon: &mut Polygon) -> 
             let y = DVec3::AXES[along] * (end * b.half[along]);
             polygon.corners.push(Corner::new(pose.point(y), y, [k as u16, 1 - k as u16]));
         }
-        return 6;
+        return SEGMENT;
     }
     let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
     for k in 0..4_u16 {

@@ -9,13 +9,118 @@
 
 use glam::DVec3;
 
-use super::contact::Contact;
+use super::contact::{Contact, Features, nearest_on_lines};
 use crate::world::Pose;
 
 /// Points closer than this, times the size of the shapes, are one; an overlap narrower than this is none.
 pub(super) const MERGE_DISTANCE: f64 = 1e-6;
 /// Corners outside of a patch by less than this, times the size of the shapes, count as inside.
 pub(super) const CLIP_SLACK: f64 = 1e-9;
+
+/// Faces that rise by less over each other, a micrometre over a metre, are flush: what steps leave of a flush
+/// contact must not tilt its normals.
+const MAX_FLUSH_TILT: f64 = 1e-6;
+/// Sine of the angle under which two edges count as parallel: they do not say where they cross.
+const MIN_CROSSING_SINE: f64 = 1e-3;
+/// Cosine of the angle up to which the normal of a corner of a patch may differ from that of its face. Across
+/// faces that are apart by 3° it is steeper only where edges are nearly parallel, or where something else is
+/// nearer.
+const MIN_CORNER_COSINE: f64 = 0.9;
+
+/// A side of a face: its ends, and the unit direction in the plane of the face out of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Side {
+    pub ends: [DVec3; 2],
+    pub outward: DVec3,
+}
+
+impl Side {
+    /// The same at a pose.
+    pub fn at(self, pose: &Pose) -> Side {
+        Side { ends: self.ends.map(|x| pose.point(x)), outward: pose.rotation * self.outward }
+    }
+
+    fn direction(&self) -> DVec3 {
+        (self.ends[1] - self.ends[0]).normalize_or_zero()
+    }
+
+    /// Whether the nearest points of two lines lie on both sides.
+    fn faces(&self, other: &Side) -> bool {
+        let [e, f] = [self, other].map(Side::direction);
+        let (s, t) = nearest_on_lines(e, f, other.ends[0] - self.ends[0]);
+        let on = |side: &Side, s: f64| {
+            let length = (side.ends[1] - side.ends[0]).length();
+            (-MERGE_DISTANCE * length..=(1.0 + MERGE_DISTANCE) * length).contains(&s)
+        };
+        on(self, s) && on(other, t)
+    }
+}
+
+/// What meets at a corner of the overlap of a face of A with one of B, or with a line: a corner of B's face
+/// over that of A, a corner of A's under that of B, or the crossing of a side of A's face with an edge of B's.
+/// All is seen from A.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Meeting {
+    /// Outward normal of A's face.
+    pub n: DVec3,
+    /// Outward normal of B's face; none where it is a line.
+    pub m: Option<DVec3>,
+    /// Whether the corner, as a point of A's face, lies below B's face, seen along m.
+    pub below: bool,
+    /// The side of A's face on which the corner lies, if on one.
+    pub side: Option<Side>,
+    /// The edge of B's face, or the line, on which the corner lies, if on one.
+    pub edge: Option<Side>,
+}
+
+impl Meeting {
+    /// The features that touch and the normal from A to B; directions of B in the axes of B, which is at a pose
+    /// seen from A.
+    ///
+    /// ```text
+    /// a side e of A crosses an edge f of B:   n_c = ± e × f / |e × f|
+    /// ```
+    ///
+    /// The edges touch where n_c lies between the normals of the faces on both sides of either edge. Where it
+    /// lies beyond n, the edge of B is over the face of A; where beyond −m, that of A is below the face of B.
+    /// At each border the normals agree, so that they depend continuously on the pose.
+    pub fn features(self, pose: &Pose) -> (Features, DVec3) {
+        let on_a = (Features::FaceOfA(self.n), self.n);
+        if self.is_flush() {
+            return on_a;
+        }
+        let on_b = match self.m {
+            Some(m) if self.below && -m.dot(self.n) >= MIN_CORNER_COSINE => {
+                (Features::FaceOfB(pose.local_vector(m)), -m)
+            }
+            _ => on_a,
+        };
+        let (Some(side), edge) = (self.side, self.edge) else { return on_a };
+        let Some(edge) = edge else { return on_b };
+        let (e, f) = (side.direction(), edge.direction());
+        let cross = e.cross(f);
+        let sine = cross.length();
+        let n = cross * (cross.dot(self.n).signum() / sine.max(f64::MIN_POSITIVE));
+        if sine < MIN_CROSSING_SINE || n.dot(self.n) < MIN_CORNER_COSINE || n.dot(side.outward) < 0.0 {
+            on_a
+        } else if self.m.is_some() && n.dot(edge.outward) > 0.0 {
+            on_b
+        } else if side.faces(&edge) {
+            (Features::Edges(e, pose.local_vector(f)), n)
+        } else {
+            on_a
+        }
+    }
+
+    /// Whether nothing rises over the face of A: rounding must not tilt normals.
+    fn is_flush(&self) -> bool {
+        match (self.m, self.edge) {
+            (Some(m), _) => (m + self.n).length() <= MAX_FLUSH_TILT,
+            (None, Some(line)) => line.direction().dot(self.n).abs() <= MAX_FLUSH_TILT,
+            (None, None) => true,
+        }
+    }
+}
 
 /// A corner of a polygon on shape B.
 #[derive(Clone, Copy, Debug)]

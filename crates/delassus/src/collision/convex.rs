@@ -11,8 +11,9 @@
 use glam::DVec3;
 
 use super::box_box::{Block, MIN_FACE_COSINE, blocks, flip};
-use super::clip::{CLIP_SLACK, Corner, MERGE_DISTANCE, Polygon};
+use super::clip::{CLIP_SLACK, Corner, MERGE_DISTANCE, Meeting, Polygon, Side};
 use super::contact::{Contact, Features};
+use super::polytope::{Face, Polytope};
 use super::primitives::touch;
 use crate::world::Pose;
 
@@ -28,20 +29,12 @@ const MAX_LOST_DEPTH: f64 = 1e-6;
 /// support.
 const DISC_SIDES: u16 = 32;
 
-/// Corners and faces.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Polytope {
-    pub vertices: Vec<DVec3>,
-    pub faces: Vec<Face>,
-    pub edges: Vec<[u32; 2]>,
-}
-
-/// A face: outward normal and corners, counterclockwise from outside.
-#[derive(Clone, Debug)]
-pub(super) struct Face {
-    pub normal: DVec3,
-    pub corners: Vec<u32>,
-}
+/// Sides of a face that clips another are numbered from here on, edges of the other below.
+const FIRST_SIDE: u16 = 1000;
+/// Faces that are incident features are numbered from here on.
+const FIRST_FACE: u32 = 16;
+/// Corners that are, alone or as an end of an edge, from here on.
+const FIRST_TIP: u32 = 1 << 31;
 
 /// A convex shape, as far as contacts distinguish it.
 #[derive(Clone, Copy, Debug)]
@@ -59,131 +52,14 @@ enum Touched {
     Edge(DVec3, f64, DVec3),
 }
 
-impl Polytope {
-    /// From corners and the corners of each face in any order.
-    pub fn new(vertices: Vec<DVec3>, faces: impl Iterator<Item = (DVec3, Vec<u32>)>) -> Polytope {
-        let mut edges = Vec::new();
-        let mut sorted = Vec::new();
-        for (outward, mut corners) in faces {
-            let count = corners.len() as f64;
-            let middle = corners.iter().map(|&k| vertices[k as usize]).sum::<DVec3>() / count;
-            let u = outward.any_orthonormal_vector();
-            let v = outward.cross(u);
-            let angle = |k: u32| {
-                let d = vertices[k as usize] - middle;
-                v.dot(d).atan2(u.dot(d))
-            };
-            corners.sort_by(|&i, &j| angle(i).total_cmp(&angle(j)));
-            let around = |k: usize| vertices[corners[k % corners.len()] as usize] - middle;
-            let area: DVec3 = (0..corners.len()).map(|k| around(k).cross(around(k + 1))).sum();
-            let normal = area.try_normalize().unwrap_or(outward);
-            for k in 0..corners.len() {
-                let (i, j) = (corners[k], corners[(k + 1) % corners.len()]);
-                if !edges.contains(&[i.min(j), i.max(j)]) {
-                    edges.push([i.min(j), i.max(j)]);
-                }
-            }
-            sorted.push(Face { normal, corners });
+impl<'a> Convex<'a> {
+    fn polytope(&self) -> Option<&'a Polytope> {
+        match *self {
+            Convex::Polytope(polytope) => Some(polytope),
+            _ => None,
         }
-        Polytope { vertices, faces: sorted, edges }
     }
 
-    /// A box.
-    pub fn cuboid(half: DVec3) -> Polytope {
-        let vertices = (0..8).map(|k| crate::collision::primitives::corner(half, k)).collect();
-        let face = |k: usize| {
-            let (axis, positive) = (k / 2, k.is_multiple_of(2));
-            let normal = DVec3::AXES[axis] * if positive { 1.0 } else { -1.0 };
-            (normal, (0..8).filter(|v| (v >> axis & 1 == 1) == positive).collect())
-        };
-        Polytope::new(vertices, (0..6).map(face))
-    }
-
-    /// The largest coordinate.
-    pub fn size(&self) -> f64 {
-        self.vertices.iter().map(|v| v.abs().max_element()).fold(0.0, f64::max)
-    }
-
-    /// The face most along n among some, and the cosine.
-    fn face_along(&self, n: DVec3, among: impl Fn(&Face) -> bool) -> (usize, f64) {
-        let mut best = (0, f64::NEG_INFINITY);
-        for (k, face) in self.faces.iter().enumerate().filter(|(_, face)| among(face)) {
-            let cosine = face.normal.dot(n);
-            if cosine > best.1 {
-                best = (k, cosine);
-            }
-        }
-        best
-    }
-
-    /// How far x is outside of the plane of a face.
-    pub fn height(&self, face: usize, x: DVec3) -> f64 {
-        self.faces[face].normal.dot(x - self.corner(&self.faces[face], 0))
-    }
-
-    fn corner(&self, face: &Face, k: usize) -> DVec3 {
-        self.vertices[face.corners[k % face.corners.len()] as usize]
-    }
-
-    /// How far x is inside the line through an edge of a face.
-    fn inside(&self, face: &Face, k: usize, x: DVec3) -> f64 {
-        let (v, w) = (self.corner(face, k), self.corner(face, k + 1));
-        face.normal.cross(w - v).normalize_or_zero().dot(x - v)
-    }
-
-    /// The farthest corner along n.
-    pub fn support(&self, n: DVec3) -> usize {
-        let mut best = 0;
-        for k in 1..self.vertices.len() {
-            if n.dot(self.vertices[k]) > n.dot(self.vertices[best]) {
-                best = k;
-            }
-        }
-        best
-    }
-
-    /// The point of the surface that is nearest to x; the feature there as one of A, its number, the
-    /// direction from there to x (outward where x is inside or behind a single triangle) and the signed
-    /// distance.
-    pub fn nearest(&self, x: DVec3) -> (DVec3, Features, u32, DVec3, f64) {
-        let heights = (0..self.faces.len()).map(|k| (k, self.height(k, x)));
-        let highest = heights.fold((0, f64::NEG_INFINITY), |best, at| if at.1 > best.1 { at } else { best });
-        let on_face = |k: usize| {
-            let (face, s) = (&self.faces[k], self.height(k, x));
-            (x - face.normal * s, Features::FaceOfA(face.normal), k as u32, face.normal, s)
-        };
-        if self.faces.len() > 1 && highest.1 <= 0.0 {
-            return on_face(highest.0);
-        }
-        for (k, face) in self.faces.iter().enumerate() {
-            let over = (0..face.corners.len()).all(|e| self.inside(face, e, x) >= 0.0);
-            if over && (self.height(k, x) > 0.0 || self.faces.len() == 1) {
-                return on_face(k);
-            }
-        }
-        let mut best = (f64::INFINITY, DVec3::ZERO, Features::Points, 0);
-        for (k, &[i, j]) in self.edges.iter().enumerate() {
-            let (v, w) = (self.vertices[i as usize], self.vertices[j as usize]);
-            let s = (x - v).dot(w - v) / (w - v).length_squared().max(f64::MIN_POSITIVE);
-            let (point, features, id) = if s <= 0.0 {
-                (v, Features::Points, 1 << 16 | i)
-            } else if s >= 1.0 {
-                (w, Features::Points, 1 << 16 | j)
-            } else {
-                (v + (w - v) * s, Features::EdgeOfA((w - v).normalize()), 1 << 17 | k as u32)
-            };
-            let distance = (x - point).length();
-            if distance < best.0 {
-                best = (distance, point, features, id);
-            }
-        }
-        let outward = self.faces.first().map_or(DVec3::Z, |face| face.normal);
-        let n = (x - best.1).try_normalize().unwrap_or(outward);
-        (best.1, best.2, best.3, n, best.0)
-    }
-}
-
-impl Convex<'_> {
     /// The radius around the core.
     pub fn radius(&self) -> f64 {
         match *self {
@@ -227,7 +103,7 @@ impl Convex<'_> {
             Convex::Polytope(polytope) => {
                 let (face, slack) = (&polytope.faces[face as usize], CLIP_SLACK * polytope.size());
                 for k in 0..face.corners.len() {
-                    polygon.clip(1000 + k as u16, slack, |x| polytope.inside(face, k, x));
+                    polygon.clip(FIRST_SIDE + k as u16, slack, |x| polytope.inside(face, k, x));
                 }
             }
             Convex::Cylinder { radius, .. } | Convex::Cone { radius, .. } => {
@@ -235,7 +111,7 @@ impl Convex<'_> {
                 let wide = radius * (1.0 + MERGE_DISTANCE);
                 for k in 0..DISC_SIDES {
                     let outward = on_circle(k, DISC_SIDES);
-                    polygon.clip(1000 + k, 0.0, |x| wide - outward.dot(x));
+                    polygon.clip(FIRST_SIDE + k, 0.0, |x| wide - outward.dot(x));
                 }
             }
             _ => {}
@@ -401,13 +277,13 @@ impl Feature<'_> {
             for k in 0..count {
                 self.bare(polytope.corner(face, k), [k as u16, count as u16]);
             }
-            return 16 + best as u32;
+            return FIRST_FACE + best as u32;
         }
         self.bare(polytope.vertices[tip], [0, 2]);
         if let Some(end) = flattest.filter(|&end| slope(end) < MAX_LINE_SLOPE) {
             self.bare(polytope.vertices[end], [1, 2]);
         }
-        number(&[tip as u32])
+        FIRST_TIP + tip as u32
     }
 }
 
@@ -563,12 +439,18 @@ pub(super) fn face_contacts(
     let w = -pose.local_vector(n);
     let merge = MERGE_DISTANCE * a.size().min(b.size());
     let mut incident = b.feature_along(w, pose, 4, polygon);
+    // The side of a cone is not at one distance from a line.
+    let line = match (b, polygon.corners.as_slice()) {
+        (Convex::Cone { .. }, _) => None,
+        (_, [first, second]) => Some(Side { ends: [first.y, second.y], outward: DVec3::ZERO }.at(pose)),
+        _ => None,
+    };
     a.clip(face, polygon);
     // The triangles of a mesh share what lies on them.
     let single_face = matches!(a, Convex::Polytope(polytope) if polytope.faces.len() == 1);
     if incident == 2
         && !single_face
-        && (polygon.corners.len() != 4 || polygon.corners.iter().any(|c| c.edges[0] >= 1000))
+        && (polygon.corners.len() != 4 || polygon.corners.iter().any(|c| c.edges[0] >= FIRST_SIDE))
     {
         // A disc that overhangs its support is supported by more of its rim.
         incident = b.feature_along(w, pose, DISC_SIDES, polygon);
@@ -581,15 +463,55 @@ pub(super) fn face_contacts(
     }
     for c in &polygon.corners {
         let foot = c.x - n * n.dot(c.x - origin);
+        let (features, normal) = match c.rim {
+            true => (Features::FaceOfARimOfB(n, DVec3::Z), n),
+            false => meeting((a, b), pose, [face, incident], line, (c, foot)).features(pose),
+        };
         // On the side of a tilted cylinder or cone, the component of the radius towards the face counts.
-        let (features, radius) = match c.rim {
-            true => (Features::FaceOfARimOfB(n, DVec3::Z), c.radius),
-            false if c.radius > 0.0 => (Features::FaceOfA(n), n.dot(pose.point(c.y) - c.x)),
-            false => (Features::FaceOfA(n), 0.0),
+        let radius = match features {
+            Features::FaceOfA(_) if c.radius > 0.0 => n.dot(pose.point(c.y) - c.x),
+            _ => c.radius,
         };
         let ids = [side, face, incident, u32::from(c.edges[0]), u32::from(c.edges[1])];
-        out.push(touch(number(&ids), [foot, c.y], [0.0, radius], features, n));
+        out.push(touch(number(&ids), [foot, c.y], [0.0, radius], features, normal));
     }
+}
+
+/// What meets at a corner of the overlap of a face of A with an incident feature of B, which may be a line.
+/// Discs have no edges that a polygon shows.
+fn meeting(
+    (a, b): (&Convex, &Convex),
+    pose: &Pose,
+    [face, incident]: [u32; 2],
+    line: Option<Side>,
+    (corner, foot): (&Corner, DVec3),
+) -> Meeting {
+    let n = match *a {
+        Convex::Polytope(polytope) => polytope.faces[face as usize].normal,
+        _ => DVec3::Z * if face == 1 { 1.0 } else { -1.0 },
+    };
+    let nothing = Meeting { n, m: None, below: false, side: None, edge: None };
+    let Some(first) = a.polytope() else { return nothing };
+    let mut sides = corner.edges.into_iter().filter_map(|edge| edge.checked_sub(FIRST_SIDE)).map(usize::from);
+    if sides.clone().any(|k| first.is_inner(k)) {
+        return nothing;
+    }
+    let side = sides.next().map(|k| first.side(&first.faces[face as usize], k));
+    if line.is_some() {
+        return Meeting { side, edge: line, ..nothing };
+    }
+    let Some(second) = b.polytope() else { return nothing };
+    let Some(other) = incident.checked_sub(FIRST_FACE).and_then(|k| second.faces.get(k as usize)) else {
+        return nothing;
+    };
+    let edge = corner.edges.into_iter().find(|&edge| edge < FIRST_SIDE).map(usize::from);
+    if edge.is_some_and(|k| second.is_inner(k)) {
+        return nothing;
+    }
+    let edge = edge.map(|k| second.side(other, k).at(pose));
+    let (y, slack) = (pose.local_point(foot), CLIP_SLACK * second.size());
+    let below = (0..other.corners.len()).all(|k| second.inside(other, k, y) >= -slack);
+    Meeting { n, m: Some(pose.rotation * other.normal), below, side, edge }
 }
 
 /// One number for several (FNV): features of shapes with any number of faces.

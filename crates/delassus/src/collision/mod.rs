@@ -16,6 +16,7 @@ mod contact;
 mod contact_rows;
 mod convex;
 mod parry;
+mod polytope;
 mod primitives;
 mod sweep;
 

@@ -25,10 +25,11 @@ use parry3d_f64::transformation::try_convex_hull;
 use super::box_box::{MIN_FACE_COSINE, flip};
 use super::clip::{MERGE_DISTANCE, Polygon, reduce_patches};
 use super::contact::{Contact, Features};
-use super::convex::{Convex, Face, Polytope, convex_contacts, face_contacts, number};
+use super::convex::{Convex, convex_contacts, face_contacts, number};
+use super::polytope::{Face, Polytope};
 use super::primitives::{on_plane, touch};
 use crate::world::{Pose, ShapeKind, open_edges};
-use mesh_mesh::{Edge, convex_edges, mesh_mesh};
+use mesh_mesh::{Edge, NO_EDGE, convex_edges, mesh_mesh};
 use separation::approach_origin;
 
 /// What rounding leaves of the distance of a point from a plane, as a part of the size of the shapes, with
@@ -203,6 +204,8 @@ impl Mesh {
             polytope.edges.extend([[0, 1], [1, 2], [2, 0]]);
         }
         polytope.faces[0].normal = normal;
+        let sides = self.edges_of[index as usize].into_iter().enumerate();
+        polytope.inner_sides = sides.map(|(k, edge)| u8::from(edge == NO_EDGE) << k).sum();
     }
 
     /// Whether no triangle beside the corner or edge of a triangle on which x lies reaches farther along n
@@ -463,6 +466,8 @@ fn mesh_convex(mesh: &Mesh, b: &Convex, pose: &Pose, max_gap: f64, work: &mut Wo
             // The other side of a sheet.
             triangle.vertices.swap(1, 2);
             triangle.faces[0].normal = -normal;
+            // Seen from there, edges that are not flat are hollow.
+            triangle.inner_sides = 0b111;
             behind = false;
         }
         let first = out.len();

@@ -176,8 +176,10 @@ fn two_halves(
     let mut sum: Vec<Keyed> = vec![];
     add_impulses(&mut sum, stepper.linearization.contacts(), &stepper.impulses.contacts);
     let row_impulse = stepper.impulses.rows.clone();
+    let arrivals = std::mem::take(&mut stepper.arrivals);
     *whole = Some(stepper.state.clone());
     let second = stepper.step()?;
+    stepper.arrivals.follow(arrivals);
     add_impulses(&mut sum, stepper.linearization.contacts(), &stepper.impulses.contacts);
     join(&mut report, second, cost);
     let world = &stepper.model.world;

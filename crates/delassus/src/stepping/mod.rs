@@ -23,6 +23,7 @@
 //! act before it (`impact.rs`).
 
 mod adaptive;
+mod arrivals;
 mod contact_events;
 mod control;
 mod depenetrate;
@@ -32,6 +33,7 @@ mod forces;
 mod impact;
 mod linearization;
 mod model;
+mod motion_choice;
 mod options;
 mod report;
 mod retry;
@@ -71,6 +73,7 @@ use glam::DVec3;
 use crate::collision::Contact;
 use crate::world;
 use crate::world::{World, WorldError, WorldState, close_loops};
+use arrivals::Arrivals;
 use contact_events::contact_mode;
 use force_uniqueness::{UniquenessScratch, UniquenessSearch};
 use linearization::{Linearization, Linearizer};
@@ -110,6 +113,7 @@ pub struct Stepper {
     /// Impulses of all substeps of a step add up to its forces.
     step_sum: ImpulseSum,
     handed_over: HandedOver,
+    arrivals: Arrivals,
     impact_clock: ImpactClock,
     substep: SubstepWorkspace,
     uniqueness: UniquenessScratch,
@@ -175,6 +179,7 @@ impl Stepper {
             impulses: Impulses::default(),
             step_sum: ImpulseSum::default(),
             handed_over: HandedOver::default(),
+            arrivals: Arrivals::default(),
             impact_clock: ImpactClock::default(),
             substep: SubstepWorkspace::default(),
             uniqueness: UniquenessScratch::default(),
@@ -347,6 +352,7 @@ impl Stepper {
     /// swept without W or by several threads; motors, drives and forces given by formulas; contacts of hulls
     /// and meshes; and solves that fail and are tried again by other methods.
     pub fn step(&mut self) -> Result<StepReport, InvalidProblem> {
+        self.arrivals.clear();
         let Stepper { model, state, linearization, impulses, substep, steady, .. } = self;
         let now = StepBegin { bodies: &state.bodies, contacts: linearization.contacts(), impulses };
         if let Some(report) = steady.repeat(&model.options, now, &mut substep.solver) {
@@ -372,6 +378,7 @@ impl Stepper {
         self.state.t = t;
         self.clock.restart(t);
         self.handed_over.clear();
+        self.arrivals.clear();
         self.steady.restore_bodies(&mut self.state.bodies);
         self.linearize(self.model.options.dt);
         self.steady.restore_impulses(&mut self.impulses);
@@ -479,6 +486,7 @@ impl Stepper {
         schedule.pass(plan.length, self.substep.lets_grow(), self.contacts().len());
         self.step_sum.add(self.linearization.contacts(), &self.impulses);
         self.handed_over.accept();
+        self.arrivals.accept();
         self.linearizer.pass_singular(schedule.is_short());
         if schedule.remaining() > 0.0 {
             let on = &self.linearization;

@@ -108,10 +108,13 @@ impl ImpactClock {
 /// When the first limit was passed in a substep of length h that was made as if there were none. `end` are
 /// the values of limits at its end.
 pub(super) fn passed_limit(model: &Model, start: &SubstepStart, end: &[f64], h: f64) -> Option<f64> {
-    let (touching, rest) = (model.touching(), model.rest_speed());
+    let rest = model.rest_speed();
     let mut first: Option<f64> = None;
     for (begin, end) in start.limits.iter().zip(end) {
-        if !begin.is_off(model) || *end > touching {
+        // What bounces has not arrived where it only counts as touching: a small rebound would start on its way,
+        // and the last ones would take longer than they do.
+        let arrived = if begin.rebounds { model.options.position_tolerance } else { model.touching() };
+        if !begin.is_off(model) || *end > arrived {
             continue;
         }
         let c = (end - begin.value - begin.speed * h) / (h * h);

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod closed_forms;
+mod crossings;
 mod meshes;
 mod others;
 pub mod random;

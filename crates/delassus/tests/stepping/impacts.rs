@@ -1,11 +1,13 @@
 //! Time stepping under the laws of impact, against their outcomes and against event-driven integration.
 
 use delassus::events::{Ending, EventOptions, run_events, world_system};
+use delassus::prelude::{Body, Scene, Simulation, Surface};
 use delassus::stepping::{StepImpactLaw, StepOptions, Stepper};
-use delassus::world::WorldState;
+use delassus::world::{Shape, ShapeKind, WorldState};
 use delassus_scene::read_world;
 use delassus_solve::impact::ImpactLaw;
 use delassus_solve::problem::Status;
+use glam::{DQuat, DVec3};
 
 use crate::support::texts::{on_floor, sphere, surfaces};
 use crate::support::worlds::{scene, world};
@@ -132,5 +134,55 @@ fn a_strike_beside_contacts_at_rest() {
             assert!((body.velocity.x - speed).abs() < 1e-9, "{law:?}: {body:?}");
             assert!((body.pose.position.z - 0.1).abs() < 1e-8 && body.velocity.z.abs() < 1e-9, "{law:?}");
         }
+    }
+}
+
+/// A box falls onto the edge of a fixed one, rolled a little along it: an edge of its bottom, f, crosses the
+/// ridge e, and without friction the impulse acts along n = e × f at that point alone:
+/// J = −(1 + ε) nᵀv / (1/m + (r×n)ᵀ I⁻¹ (r×n)).
+#[test]
+fn a_box_on_a_ridge_rebounds_across_both_edges() {
+    let (half, mass) = (DVec3::new(0.15, 0.1, 0.05), 2.0);
+    let inertia = mass / 3.0 * DVec3::new(0.0125, 0.025, 0.0325);
+    let cases = [0.3_f64, 1.0, 2.0, 2.9, 4.0].into_iter().flat_map(|roll| {
+        [20.0_f64, 50.0, 80.0].into_iter().flat_map(move |yaw| [0.0, 0.5].map(move |e| (roll, yaw, e)))
+    });
+    for (roll, yaw, restitution) in cases {
+        let rotation = DQuat::from_rotation_y(roll.to_radians()) * DQuat::from_rotation_z(yaw.to_radians());
+        let corners = [[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]
+            .map(|[x, y]| rotation * (half * DVec3::new(x, y, -1.0)));
+        // Where edges of the bottom pass over the ridge, y = 0; the lowest of these places.
+        let crossings = (0..4).filter_map(|k| {
+            let (a, b) = (corners[k], corners[(k + 1) % 4]);
+            (a.y * b.y < 0.0).then(|| (a + (b - a) * (a.y / (a.y - b.y)), (b - a).normalize()))
+        });
+        let (arm, f) = crossings.min_by(|(a, _), (b, _)| a.z.total_cmp(&b.z)).unwrap();
+        let n = DVec3::X.cross(f).normalize();
+        let n = n * n.z.signum();
+        let mut scene = Scene::default();
+        scene.world.gravity = DVec3::ZERO;
+        let mut ridge = Shape::from(ShapeKind::Box { half_extents: DVec3::new(0.5, 0.1, 0.1) });
+        ridge.pose.rotation = DQuat::from_rotation_x(std::f64::consts::FRAC_PI_4);
+        let top = 0.1 * 2.0_f64.sqrt();
+        scene.add(Body::fixed("ridge", vec![ridge]));
+        let height = DVec3::Z * (top - arm.z + 1e-3);
+        let mut placed = Body::block("box", mass, half).at(height).with_velocity(DVec3::NEG_Z);
+        placed.state.pose.rotation = rotation;
+        scene.add(placed);
+        scene.world.surfaces.push(Surface { restitution, ..Surface::friction(0.0) });
+        // A tenth of a millisecond after the impact; the other end comes down later.
+        let mut sim = Simulation::new(scene, StepOptions { dt: 1e-4, ..StepOptions::default() }).unwrap();
+        (0..11).for_each(|_| assert_eq!(sim.step().unwrap().status, Status::Solved));
+        let about = rotation.conjugate() * arm.cross(n);
+        let impulse = (1.0 + restitution) * n.z / (1.0 / mass + about.dot(about / inertia));
+        let found = sim.state().bodies[1];
+        let (speed, angular) = (DVec3::NEG_Z + n * (impulse / mass), impulse * about / inertia);
+        let case = format!("{roll} {yaw} {restitution}: {} for {speed}", found.velocity);
+        assert!((found.velocity - speed).length() < 1e-9, "{case}");
+        // Free rotation since the impact, and about axes that it rotates: within 0.2 ms, gyroscopic terms count.
+        assert!(
+            (found.angular_velocity - angular).length() < 2e-4 * angular.length_squared() + 1e-9,
+            "{case}"
+        );
     }
 }

@@ -138,22 +138,44 @@ impl Equations {
     fn eliminate(&mut self, rows: std::ops::Range<usize>, columns: &[usize]) {
         let mut unused: Vec<usize> =
             columns.iter().copied().filter(|c| !self.basis.contains(&Some(*c))).collect();
+        // The best pivot of each row, found again where a pivot has changed the row.
+        let mut best: Vec<Option<(f64, usize)>> = rows.clone().map(|r| self.best_pivot(r, &unused)).collect();
         loop {
-            let mut best: Option<(f64, usize, usize)> = None;
-            for r in rows.clone().filter(|&r| self.basis[r].is_none()) {
-                let row = &self.rows[r];
-                let size = unused.iter().fold(0.0_f64, |top, &c| top.max(row[c].magnitude()));
-                for &c in &unused {
-                    let least = if row[c].contains(0.0) { 0.0 } else { row[c].lo.abs().min(row[c].hi.abs()) };
-                    if least > 0.0 && best.is_none_or(|(top, _, _)| least / size > top) {
-                        best = Some((least / size, r, c));
-                    }
+            let mut largest: Option<(f64, usize, usize)> = None;
+            for (r, pivot) in rows.clone().zip(&best) {
+                if let Some((size, c)) = *pivot
+                    && largest.is_none_or(|(top, _, _)| size > top)
+                {
+                    largest = Some((size, r, c));
                 }
             }
-            let Some((_, r, c)) = best else { return };
+            let Some((_, r, c)) = largest else { return };
+            let changed: Vec<usize> =
+                rows.clone().filter(|&i| i == r || self.rows[i][c] != Interval::ZERO).collect();
             self.pivot(r, c);
             unused.retain(|column| *column != c);
+            for i in changed {
+                best[i - rows.start] = self.best_pivot(i, &unused);
+            }
         }
+    }
+
+    /// The entry of a row in these columns that is largest beside the others of the row among those that are
+    /// not zero for any data; none in a row that has its pivot.
+    fn best_pivot(&self, r: usize, unused: &[usize]) -> Option<(f64, usize)> {
+        if self.basis[r].is_some() {
+            return None;
+        }
+        let row = &self.rows[r];
+        let size = unused.iter().fold(0.0_f64, |top, &c| top.max(row[c].magnitude()));
+        let mut best: Option<(f64, usize)> = None;
+        for &c in unused {
+            let least = if row[c].contains(0.0) { 0.0 } else { row[c].lo.abs().min(row[c].hi.abs()) };
+            if least > 0.0 && best.is_none_or(|(top, _)| least / size > top) {
+                best = Some((least / size, c));
+            }
+        }
+        best
     }
 
     fn pivot(&mut self, r: usize, c: usize) {

@@ -6,14 +6,15 @@
 //! ```
 //!
 //! A cell that interval arithmetic does not decide is halved, the largest cells first, until the budget is
-//! spent; what is then left is undecided. It is halved along the parameter that keeps it open, both of whose
-//! ends are decided where no end of another one is, or else along the widest. *Proved*: exactly one solution,
-//! by the P-property (whatever the load) or because every mode but one is excluded and that one holds (with
-//! the load of the system). *Refuted*: every mode is excluded, or two of them hold, or the P-property fails
-//! (then some load has no solution or several). Both are statements about every point of the cell.
+//! spent; what is then left is undecided. It is halved along the parameter that keeps it open (the one whose
+//! two end faces are decided while those of the others are not), or else along its widest side. *Proved*:
+//! exactly one solution, by the P-property (whatever the load) or because every mode but one is excluded and
+//! that one holds (with the load of the system). *Refuted*: every mode is excluded, or two of them hold, or
+//! the P-property fails (then some load has no solution or several). Both are statements about every point of
+//! the cell.
 //!
-//! Other parameters that are meant with all their values, and directions of sliding, are divided inside of
-//! each cell; there, a cell is refuted by one of their values.
+//! Parameters that stand for all values of an interval without being a side of the box, and unknown
+//! directions of sliding, are divided inside each cell; one of their values is enough to refute it.
 
 mod check;
 mod largest_box;

@@ -22,7 +22,7 @@ const MAX_DEPTH: f64 = 0.05;
 /// Square of the sine between edges that are parallel: their corners touch instead.
 const MIN_CROSSING_SQUARED: f64 = 1e-6;
 /// No edge.
-const NO_EDGE: u32 = u32::MAX;
+pub(super) const NO_EDGE: u32 = u32::MAX;
 
 /// An edge with the corners of the triangles beside it that are not on it; the same twice where there is one.
 pub(super) struct Edge {

@@ -23,10 +23,14 @@ use crate::collision::ContactRows;
 use crate::world::FIXED_SLOT;
 use motion::MotionScratch;
 
+pub(super) use motion::OtherMotion;
+
 /// Columns up to which linear dependence is sought in a group.
 const MAX_GROUP_COLUMNS: usize = 40;
 /// Products up to which it is sought in a step.
 const MAX_STEP_WORK: usize = 4_000_000;
+/// Normal impulses up to this part of the largest are none.
+const NO_LOAD_RATIO: f64 = 1e-9;
 /// Part of the cone by which a force inside is clear of its surface.
 const CONE_MARGIN: f64 = 1e-6;
 /// Slip below this part of what gravity gives in a step, and of the fastest contact, is none.
@@ -145,7 +149,7 @@ impl UniquenessSearch<'_> {
     fn active_contacts(&self) -> impl Iterator<Item = u32> {
         let largest = self.impulses.contacts.iter().map(|r| r[0]).fold(0.0, f64::max);
         let all = self.linearization.contact_rows().iter().zip(&self.impulses.contacts).enumerate();
-        all.filter(move |(_, (_, r))| r[0] > 1e-9 * largest).map(|(i, _)| i as u32)
+        all.filter(move |(_, (_, r))| r[0] > NO_LOAD_RATIO * largest).map(|(i, _)| i as u32)
     }
 
     fn rest_slip(&self, velocity: &[f64]) -> f64 {

@@ -12,11 +12,15 @@
 //! one of the rows of C, such a z exists where the rows of P Qᵀ are dependent. Contacts that only touch, a
 //! limit that is reached, a drive or dry friction in a joint keep force and velocity here: no more is claimed
 //! than is shown.
+//!
+//! Which solution was found must not decide whether others are looked for. Where contacts only touch, or
+//! stick on their cones, the test is made again with their impulses free in both directions: what it finds
+//! then is possible, and shown or not by the solution of least impulses.
 
 use super::{
     Change, Groups, ROUNDING_RATIO, UniquenessScratch, UniquenessSearch, orthonormal_rows, slip_speed,
 };
-use super::{MAX_GROUP_COLUMNS, MAX_STEP_WORK};
+use super::{MAX_GROUP_COLUMNS, MAX_STEP_WORK, NO_LOAD_RATIO};
 use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
 use crate::world::{FIXED_SLOT, RowKind};
 use delassus_solve::linalg::{dot, norm};
@@ -45,9 +49,40 @@ pub(super) struct MotionScratch {
     product: Vec<f64>,
 }
 
+/// Whether another motion obeys the laws beside the one that was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in super::super) enum OtherMotion {
+    /// None near this solution.
+    None,
+    /// Impulses of contacts that only touch, or stick on their cones, would have to change, and may not be
+    /// able to.
+    Possible,
+    /// One is shown to.
+    Shown,
+}
+
+/// Which impulses count as free.
+#[derive(Clone, Copy, PartialEq)]
+enum Freedom {
+    /// Those that are strictly inside the laws.
+    Strict,
+    /// Those of contacts that only touch too, and of those that stick on their cones.
+    Lenient,
+}
+
+/// How another motion is looked for.
+#[derive(Clone, Copy)]
+struct Look {
+    /// Slip up to which a contact rests, m/s.
+    rest: f64,
+    freedom: Freedom,
+    /// Whether there are impulses that only the lenient look takes as free.
+    doubtful: bool,
+}
+
 impl UniquenessSearch<'_> {
-    /// Whether another motion is shown to obey the laws at this state.
-    pub(in super::super) fn finds_other_motion(&self, scratch: &mut UniquenessScratch) -> bool {
+    /// Whether another motion obeys the laws at this state.
+    pub(in super::super) fn finds_other_motion(&self, scratch: &mut UniquenessScratch) -> OtherMotion {
         let rows = self.linearization.contact_rows();
         let UniquenessScratch { groups, motion, .. } = scratch;
         motion.slips.clear();
@@ -69,14 +104,28 @@ impl UniquenessSearch<'_> {
         let coulomb = |law: Law| law.mu() > 0.0 && !law.is_associated();
         let slides = |i: u32| motion.slips[i as usize] > rest && coulomb(rows[i as usize].law);
         if !self.active_contacts().any(slides) || self.slide_on_fixed_planes(motion, rest) {
-            return false;
+            return OtherMotion::None;
         }
-        self.some_group_moves_otherwise(groups, motion, rest)
+        let mut look = Look { rest, freedom: Freedom::Strict, doubtful: false };
+        if self.some_group_moves_otherwise(groups, motion, &mut look) {
+            return OtherMotion::Shown;
+        }
+        let possible = look.doubtful && {
+            look.freedom = Freedom::Lenient;
+            self.some_group_moves_otherwise(groups, motion, &mut look)
+        };
+        if possible { OtherMotion::Possible } else { OtherMotion::None }
     }
 
     /// Whether a group of bodies that impulses connect has another motion.
-    fn some_group_moves_otherwise(&self, groups: &mut Groups, motion: &mut MotionScratch, rest: f64) -> bool {
+    fn some_group_moves_otherwise(
+        &self,
+        groups: &mut Groups,
+        motion: &mut MotionScratch,
+        look: &mut Look,
+    ) -> bool {
         self.find_groups(groups);
+        let rest = look.rest;
         let (mut work, mut from) = (0, 0);
         while from < groups.parts.len() {
             let first = groups.parts[from][0];
@@ -89,18 +138,24 @@ impl UniquenessSearch<'_> {
                     && motion.slips[i as usize] > rest
                 {
                     *change = Change::Ray(i);
+                } else if let Change::Border(i) = *change {
+                    look.doubtful = true;
+                    if look.freedom == Freedom::Lenient {
+                        *change = Change::Inside(i);
+                    }
                 }
             }
             let (columns, _) = groups.columns();
             let rays = groups.changes.iter().filter(|change| matches!(change, Change::Ray(_))).count();
-            if rays == 0 || !(2..=MAX_GROUP_COLUMNS).contains(&columns) {
+            // One impulse that changes needs another, which may be one of a contact that only touches.
+            if rays == 0 || columns > MAX_GROUP_COLUMNS {
                 continue;
             }
             work += 6 * groups.bodies * columns * columns;
             if work > MAX_STEP_WORK {
                 return false;
             }
-            if self.group_moves_otherwise(groups, motion, rest) {
+            if self.group_moves_otherwise(groups, motion, look) {
                 return true;
             }
         }
@@ -153,13 +208,13 @@ impl UniquenessSearch<'_> {
     }
 
     /// Whether the group that is examined, has another motion.
-    fn group_moves_otherwise(&self, groups: &Groups, motion: &mut MotionScratch, rest: f64) -> bool {
+    fn group_moves_otherwise(&self, groups: &Groups, motion: &mut MotionScratch, look: &mut Look) -> bool {
         let n = 6 * groups.bodies;
         let MotionScratch { forces, kept, product, .. } = motion;
         forces.clear();
         kept.clear();
         self.changes_and_their_rows(groups, n, forces, kept);
-        if !self.rows_that_keep(groups, n, rest, forces, kept) {
+        if !self.rows_that_keep(groups, n, look, [forces, kept]) || forces.len() > MAX_GROUP_COLUMNS * n {
             return false;
         }
         // Forces of all sizes count alike.
@@ -219,10 +274,11 @@ impl UniquenessSearch<'_> {
         &self,
         groups: &Groups,
         n: usize,
-        rest: f64,
-        forces: &mut Vec<f64>,
-        kept: &mut Vec<f64>,
+        look: &mut Look,
+        [forces, kept]: [&mut Vec<f64>; 2],
     ) -> bool {
+        let rest = look.rest;
+        let largest = self.impulses.contacts.iter().map(|r| r[0]).fold(0.0, f64::max);
         let (touching, rows) = (self.model.touching(), self.linearization.joint_rows());
         for (i, row) in rows.rows.iter().enumerate().skip(rows.bilateral) {
             let mut slots = rows.blocks_of(row).iter().map(|(b, _)| self.model.masses.slot[*b as usize]);
@@ -247,6 +303,13 @@ impl UniquenessSearch<'_> {
             let presses = self.impulses.contacts[i as usize][0] > 0.0;
             let touches = self.linearization.contacts()[i as usize].gap <= touching
                 && contact.velocity(0, self.velocity) <= rest;
+            if touches && self.impulses.contacts[i as usize][0] <= NO_LOAD_RATIO * largest {
+                look.doubtful = true;
+                if look.freedom == Freedom::Lenient {
+                    self.push_unloaded(groups, n, i, rest, [forces, kept]);
+                    continue;
+                }
+            }
             if touches && !presses {
                 unloaded.push(i);
             }
@@ -263,6 +326,29 @@ impl UniquenessSearch<'_> {
             }
         }
         true
+    }
+
+    /// A contact that only touches, as if any impulse might be added to its own: along its ray where it slides.
+    fn push_unloaded(
+        &self,
+        groups: &Groups,
+        n: usize,
+        i: u32,
+        rest: f64,
+        [forces, kept]: [&mut Vec<f64>; 2],
+    ) {
+        let rows = &self.linearization.contact_rows()[i as usize];
+        if slip_speed(rows, self.velocity) > rest {
+            self.push_contact(groups, n, i, |k| f64::from(k == 0), kept);
+            self.push_contact(groups, n, i, self.ray(i), forces);
+            return;
+        }
+        for k in 0..rows.law.dim() {
+            self.push_contact(groups, n, i, |j| f64::from(j == k), kept);
+        }
+        for k in 0..rows.law.dim().min(3) {
+            self.push_contact(groups, n, i, |j| f64::from(j == k), forces);
+        }
     }
 
     /// The ray n − μ e of a contact that slides along e.
@@ -349,10 +435,11 @@ mod tests {
         let search =
             UniquenessSearch { model: &model, linearization: &on, impulses: &impulses, velocity: &velocity };
         let mut scratch = UniquenessScratch::default();
-        let found = search.finds_other_motion(&mut scratch);
+        let found = search.finds_other_motion(&mut scratch) == OtherMotion::Shown;
         let rest = search.rest_slip(&velocity);
         let UniquenessScratch { groups, motion, .. } = &mut scratch;
-        [found, mu > 0.0 && search.some_group_moves_otherwise(groups, motion, rest)]
+        let mut look = Look { rest, freedom: Freedom::Strict, doubtful: false };
+        [found, mu > 0.0 && search.some_group_moves_otherwise(groups, motion, &mut look)]
     }
 
     fn finds(mu: f64, linear: DVec3, angular: DVec3) -> bool {

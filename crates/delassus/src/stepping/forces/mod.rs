@@ -19,9 +19,10 @@ use delassus_solve::problem::{ContactProblem, InvalidProblem, Law, Status};
 use glam::DVec3;
 
 use super::Stepper;
-use super::force_uniqueness::{UniquenessScratch, UniquenessSearch};
+use super::force_uniqueness::UniquenessScratch;
 use super::linearization::Linearization;
 use super::model::{MAX_CAREFUL_CONTACTS, Model};
+use super::motion_choice::MotionChoice;
 use super::report::{Forces, Jam, OtherBodyMotion};
 use super::row_targets::{RowTarget, RowTargets, SubstepStart};
 use super::static_friction::{MAX_FRICTION_ROUNDS, StaticFriction};
@@ -217,16 +218,12 @@ impl Stepper {
         impulses: &mut Impulses,
         v: &mut Vec<f64>,
     ) -> Result<Solved, InvalidProblem> {
-        let mut outcome = solver.solve(input, start, &mut FailedSolves::default(), impulses, v)?;
-        let on = &self.linearization;
-        let search = UniquenessSearch { model: &self.model, linearization: on, impulses, velocity: v };
-        let by_contacts =
-            outcome.status == Status::Solved && search.finds_other_motion(&mut UniquenessScratch::default());
-        let other_motion = by_contacts || solver.chose_rest();
-        if by_contacts {
-            outcome = solver.solve_canonical(outcome, input, impulses, v)?;
-        }
-        Ok(Solved { status: outcome.status, other_motion })
+        let found = solver.solve(input, start, &mut FailedSolves::default(), impulses, v)?;
+        let (model, linearization) = (&self.model, &self.linearization);
+        let choice =
+            MotionChoice { model, linearization, solver: &mut *solver, input, impulses, velocity: v };
+        let (outcome, by_contacts) = choice.choose(found, &mut UniquenessScratch::default())?;
+        Ok(Solved { status: outcome.status, other_motion: by_contacts || solver.chose_rest() })
     }
 
     /// Bodies whose velocities differ by more than rounding.

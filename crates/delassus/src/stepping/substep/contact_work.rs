@@ -1,14 +1,15 @@
-//! The work of contacts in the solves of a substep, and rebounds that may not give any.
+//! The work of contacts in the solves of a substep, and a limit on rebounds that would add energy.
 //!
 //! ```text
 //! W = Σ_i r_i·½(u_i⁻ + u_i⁺) ≤ 0 ,   0 ≤ u_n + s e u_n⁻ ⊥ r_n ≥ 0 ,   W(s) ≈ W(0) + s² (W(1) − W(0))
 //! ```
 //!
-//! r are the impulses of contacts, u their velocities before and after a solve, s the part of its rebound
-//! that a contact has. Moreau's law with one e gives no energy without friction. A time step keeps contacts
-//! closed beside those that rebound, also those that would separate (u_n ≥ 0 instead of u_n ≥ −e u_n⁻), and
-//! may give some: then s is as large as W ≤ 0 lets it be. What weights do in the two solves beside what they
-//! do along the way, ½K·(Δv₂ − Δv₁), is part of W, as in the account of energy.
+//! r are the impulses of contacts, u their velocities before and after a solve, e coefficients of
+//! restitution, s the fraction of them that is applied. Moreau's law with one e for all contacts adds no
+//! energy without friction. A time step, however, also keeps contacts closed beside those that rebound which
+//! would separate (u_n ≥ 0 instead of u_n ≥ −e u_n⁻), and may add some: then s is as large as W ≤ 0 lets it
+//! be. W includes the difference ½K·(Δv₂ − Δv₁) between the work of weights in the two solves and along the
+//! path, as the account of energy does.
 
 use delassus_solve::problem::InvalidProblem;
 

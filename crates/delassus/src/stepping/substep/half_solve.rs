@@ -11,9 +11,10 @@
 use delassus_solve::contact::ContactOptions;
 use delassus_solve::problem::{InvalidProblem, Status};
 
-use super::super::force_uniqueness::{UniquenessScratch, UniquenessSearch};
+use super::super::force_uniqueness::UniquenessScratch;
 use super::super::linearization::Linearization;
 use super::super::model::Model;
+use super::super::motion_choice::MotionChoice;
 use super::super::row_targets::RowTargets;
 use super::super::static_friction::{MAX_FRICTION_ROUNDS, StaticFriction};
 use super::super::velocity_solve::{FailedSolves, FallbackSolver, Goal, SolveInput, SolveOutcome};
@@ -127,14 +128,18 @@ impl HalfSolve<'_> {
         let (mut iterations, mut round) = (0, 0);
         loop {
             let input = solve_input(model, self.linearization, start, targets, self.duration, failed);
-            let outcome = solver.solve(&input, start, failed, impulses, velocity)?;
-            let search = UniquenessSearch { model, linearization: self.linearization, impulses, velocity };
-            let solved = outcome.status == Status::Solved;
-            let by_contacts = solved && search.finds_other_motion(uniqueness);
-            let mut outcome = match by_contacts {
-                true => solver.solve_canonical(outcome, &input, impulses, velocity)?,
-                false => outcome,
+            let found = solver.solve(&input, start, failed, impulses, velocity)?;
+            let solved = found.status == Status::Solved;
+            let linearization = &*self.linearization;
+            let choice = MotionChoice {
+                model,
+                linearization,
+                solver: &mut *solver,
+                input: &input,
+                impulses,
+                velocity,
             };
+            let (mut outcome, by_contacts) = choice.choose(found, uniqueness)?;
             *other_motion = solved
                 && (by_contacts
                     || solver.chose_rest()

@@ -252,6 +252,7 @@ impl Stepper {
     /// Back to the start of the substep made last, for one of another length.
     pub(super) fn rollback(&mut self, h: f64) {
         self.handed_over.rollback();
+        self.arrivals.rollback();
         self.state.bodies.clone_from(&self.substep.start.bodies);
         self.state.t = self.substep.start.t;
         self.linearize(h);
@@ -282,9 +283,9 @@ impl Stepper {
         }
     }
 
-    /// Work of joints and contacts in the solve that ended in positions.
+    /// Work of joints and contacts in the solve that ended in positions, and what arrived in it.
     fn begin_account(&mut self, plan: &SubstepPlan) {
-        let Stepper { model, linearization, substep, .. } = self;
+        let Stepper { model, linearization, substep, arrivals, .. } = self;
         let SubstepWorkspace { start, targets, end, energy, solver, .. } = substep;
         model.masses.gather_velocities(&start.bodies, &mut end.before_kick);
         let solve = AccountedSolve {
@@ -298,6 +299,7 @@ impl Stepper {
             alone: !model.is_symmetric(),
         };
         energy.begin(plan, &solve);
+        arrivals.on_the_way(model, linearization, start, &end.impulses);
     }
 
     /// Solves for velocities until the positions at the end hold.
@@ -473,7 +475,7 @@ impl Stepper {
     /// The targets of the solve that ends in velocities. An impact law other than Moreau's then changes the
     /// velocities from which it starts.
     fn aim_velocities(&mut self, plan: &SubstepPlan, report: &mut StepReport) -> Arrival {
-        let Stepper { model, linearization, substep, state, .. } = self;
+        let Stepper { model, linearization, substep, state, arrivals: recorded, .. } = self;
         let SubstepWorkspace { start, targets, end, contact_sum, energy, arrivals, .. } = substep;
         let HalfEnd { impulses, velocity, .. } = end;
         let half = FirstHalf {
@@ -488,6 +490,7 @@ impl Stepper {
         let rebound_slip = add_rebound_slip(model, linearization, &half, targets);
         report.impacts += rebounds.impacts;
         report.accumulations.extend(rebounds.accumulations);
+        recorded.of_rebounds((&model.world, &state.bodies, state.t), linearization, targets);
         let kinetic_now = |v: &[f64]| kinetic(&model.masses, linearization.joint_rows(), v);
         let before = kinetic_now(velocity);
         let hit = linearization.contacts().iter().enumerate().find(|(i, _)| targets.rebounds(*i));
@@ -534,8 +537,8 @@ impl Stepper {
 
     /// Takes the velocities of the second half, and adds its work to that of the first.
     fn account_second_half(&mut self) {
-        let Stepper { model, linearization, substep, state, .. } = self;
-        let SubstepWorkspace { start, targets, end, energy, solver, .. } = substep;
+        let Stepper { model, linearization, substep, state, arrivals, .. } = self;
+        let SubstepWorkspace { start, targets, end, energy, solver, contact_sum, .. } = substep;
         model.masses.scatter_velocities(&end.velocity, &mut state.bodies);
         energy.add(&AccountedSolve {
             model,
@@ -547,6 +550,8 @@ impl Stepper {
             first: false,
             alone: false,
         });
+        let ends = (&end.before_kick[..], state.t);
+        arrivals.at_the_end(model, linearization, start, (&end.impulses, contact_sum), ends);
     }
 
     /// Adds the impulses of the second half to those of the first.

@@ -18,21 +18,24 @@ use delassus_solve::problem::{
 use super::SolveOutcome;
 
 /// ε. What is not determined by W is found to the tolerance of a solve over ε.
-const PROXIMAL_RATIO: f64 = 1e-3;
+pub(super) const PROXIMAL_RATIO: f64 = 1e-3;
+/// The same where a solution is looked for and not chosen: it leads there where the smaller one does not.
+pub(super) const FIRM_PROXIMAL_RATIO: f64 = 0.1;
 /// The proximal problems are solved to this part of the tolerance, which leaves 1e-9 of the impulses in what
 /// W does not determine.
 const TOLERANCE_RATIO: f64 = 1e-2;
 /// Each iteration leaves about ε of the error before, over the least eigenvalue of W in its mean diagonal.
 const MAX_ITERATIONS: usize = 40;
 
-/// The impulses of a problem in global form that the iteration ends in from those given, r_0; not solved
-/// where it does not.
+/// The impulses of a problem in global form that the iteration with ε = `ratio` ends in from those given, r_0;
+/// not solved where it does not.
 pub(super) fn solve_proximal(
     problem: &ContactProblem,
     options: &ContactOptions,
+    ratio: f64,
     solution: &mut Solution,
 ) -> Result<SolveOutcome, InvalidProblem> {
-    let Some(mut proximal) = Proximal::new(problem) else {
+    let Some(mut proximal) = Proximal::new(problem, ratio) else {
         return Ok(SolveOutcome { status: Status::Stalled, residual: f64::INFINITY, iterations: 0 });
     };
     let tight = ContactOptions {
@@ -74,7 +77,7 @@ struct Proximal {
 }
 
 impl Proximal {
-    fn new(problem: &ContactProblem) -> Option<Self> {
+    fn new(problem: &ContactProblem, ratio: f64) -> Option<Self> {
         let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else { return None };
         let first_body = mass.rows();
         let mut diagonal = vec![0.0; bias.len()];
@@ -98,7 +101,7 @@ impl Proximal {
                 }
                 for k in part {
                     let body = first_body + rows.len();
-                    mass_entries.push((body, body, 1.0 / (PROXIMAL_RATIO * mean)));
+                    mass_entries.push((body, body, 1.0 / (ratio * mean)));
                     entries.push((body, at + k, 1.0));
                     rows.push(at + k);
                 }

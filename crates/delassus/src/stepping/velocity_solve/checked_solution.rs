@@ -4,7 +4,7 @@
 //! that have passed is kept where it passes the same check, and is rolled back where it does not.
 
 use delassus_solve::contact::{Solution, Workspace};
-use delassus_solve::problem::{ContactProblem, Residual, Status};
+use delassus_solve::problem::{ContactProblem, RelativeResidual, Status};
 
 use super::SolveOutcome;
 
@@ -62,7 +62,7 @@ impl CheckedSolution {
     }
 
     /// The residual of other impulses; their velocities become those of the solution.
-    pub(super) fn residual_of(&mut self, problem: &ContactProblem, impulse: &[f64]) -> Residual {
+    pub(super) fn residual_of(&mut self, problem: &ContactProblem, impulse: &[f64]) -> RelativeResidual {
         self.workspace.residual_check().load(problem);
         self.workspace.residual_check().residual(problem, impulse, &mut self.solution.velocity)
     }

@@ -1,10 +1,12 @@
 //! What is tried where a velocity solve fails: another start, then the associated law.
 //!
 //! ```text
-//! warm start  →  zero impulses, method Auto  →  associated law  →  no impulses
+//! warm start  →  proximal iteration  →  zero impulses, method Auto  →  associated law  →  no impulses
 //! ```
 //!
-//! Where many contacts came near a solution, the first try goes on with more work instead of another start.
+//! Where few contacts came near a solution, the proximal iteration (`canonical.rs`) goes on from there: methods
+//! stall where contacts share their loads in many ways, and each of its problems has a W that is not singular.
+//! Where many contacts came near, the first try goes on with more work instead of another start.
 //!
 //! Each is tried where the one before it failed. With much friction a wedged body may have no solution at
 //! all, and impulses that solve nothing would throw it off. The associated law (004 eq. 11)
@@ -120,7 +122,9 @@ impl FallbackSolver {
         let warm = impulses.are_nonzero();
         let mut first = self.solver.solve(input, impulses, v)?;
         self.chose_rest = false;
-        if !exhausted && !input.contacts.is_empty() {
+        // What counts by its rounding sticks, as far as numbers can say.
+        let sticks = first.status == Status::Solved && first.residual > input.options.tolerance;
+        if !exhausted && !input.contacts.is_empty() && !sticks {
             first = self.keep_rest(first, input, start, impulses, v)?;
         }
         if first.status == Status::Solved {
@@ -130,6 +134,10 @@ impl FallbackSolver {
             return Ok(first);
         }
         failed.add(input.contacts.len());
+        let first = self.solve_near(first, input, impulses, v)?;
+        if first.status == Status::Solved {
+            return Ok(first);
+        }
         let mut last = first;
         // Another start, where it is another one: the first may have been a bad one.
         if is_promising(&first, input) {
@@ -191,14 +199,14 @@ impl FallbackSolver {
     }
 
     /// Solves what was solved last for the motion that is taken where there are several; keeps the one that
-    /// was found where that fails.
+    /// was found where that fails. Whether they differ.
     pub fn solve_canonical(
         &mut self,
         found: SolveOutcome,
         input: &SolveInput<'_>,
         impulses: &mut Impulses,
         v: &mut [f64],
-    ) -> Result<SolveOutcome, InvalidProblem> {
+    ) -> Result<(SolveOutcome, bool), InvalidProblem> {
         let FallbackSolver { solver, velocity_before, first_velocity, first_impulses, .. } = self;
         first_velocity.clear();
         first_velocity.extend_from_slice(v);
@@ -208,7 +216,8 @@ impl FallbackSolver {
         let chosen = solver.solve(&input.with_goal(Goal::Canonical), impulses, v)?;
         let iterations = found.iterations + chosen.iterations;
         if chosen.status == Status::Solved {
-            return Ok(SolveOutcome { iterations, ..chosen });
+            let found = FoundMotion { input, before: velocity_before, velocity: first_velocity, impulses };
+            return Ok((SolveOutcome { iterations, ..chosen }, found.differs(v).is_some()));
         }
         v.copy_from_slice(velocity_before);
         impulses.clone_from(first_impulses);
@@ -217,7 +226,7 @@ impl FallbackSolver {
             impulses.clone_from(first_impulses);
             v.copy_from_slice(first_velocity);
         }
-        Ok(SolveOutcome { iterations, ..found })
+        Ok((SolveOutcome { iterations, ..found }, false))
     }
 
     /// Whether what was found last would be another motion with other loads of joints that hold more than
@@ -242,6 +251,35 @@ impl FallbackSolver {
     ) -> Result<Option<Vec<f64>>, InvalidProblem> {
         let found = FoundMotion { input, before: &self.velocity_before, velocity, impulses };
         found.search(&mut self.rest_solver)
+    }
+
+    /// Goes on from the impulses that were found by the proximal iteration, where few contacts came near a
+    /// solution; what was found where that fails too.
+    fn solve_near(
+        &mut self,
+        first: SolveOutcome,
+        input: &SolveInput<'_>,
+        impulses: &mut Impulses,
+        v: &mut [f64],
+    ) -> Result<SolveOutcome, InvalidProblem> {
+        let few = (1..=MAX_CAREFUL_CONTACTS).contains(&input.contacts.len());
+        // Not `>`: NaN is not near.
+        if !(few && first.residual <= DIVERGED_RESIDUAL) {
+            return Ok(first);
+        }
+        self.keep_first(impulses, v);
+        let mut iterations = first.iterations;
+        for goal in [Goal::Near, Goal::Polish] {
+            let near = self.solver.solve(&input.with_goal(goal), impulses, v)?;
+            iterations += near.iterations;
+            if near.status == Status::Solved {
+                return Ok(SolveOutcome { iterations, ..near });
+            }
+            impulses.clone_from(&self.first_impulses);
+            v.copy_from_slice(&self.velocity_before);
+        }
+        v.copy_from_slice(&self.first_velocity);
+        Ok(SolveOutcome { iterations, ..first })
     }
 
     /// Solves from zero impulses; the better of the two where that fails too.

@@ -32,9 +32,9 @@ use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, Status}
 use assembly::{Assembly, GlobalForm};
 use bounded_newton::settles_bounds;
 use bounds::{BoundedRows, shared_loads};
-use canonical::solve_proximal;
+use canonical::{FIRM_PROXIMAL_RATIO, PROXIMAL_RATIO, solve_proximal};
 use checked_solution::CheckedSolution;
-use rest::{MAX_DEFECT_ROWS, MAX_POLISHED_ROWS, Pressed, remove_defect, rest_without_defect};
+use rest::{MAX_DEFECT_WORK, MAX_POLISHED_WORK, Pressed, remove_defect, rest_as_before, rest_without_defect};
 use row_check::{RowCheck, RowsEnd};
 use standstill::{Left, Standstill, stop_rounding};
 
@@ -139,6 +139,8 @@ pub(super) enum Goal {
     Canonical,
     /// One near the impulses given.
     Near,
+    /// One from the impulses given, which are nearly one.
+    Polish,
     /// One that lets rest what presses.
     Rest,
     /// Whether the impulses given are one.
@@ -353,22 +355,33 @@ impl VelocitySolver {
             Goal::Any | Goal::Rest => {}
             Goal::Canonical => {
                 solution.impulse.fill(0.0);
-                return solve_proximal(problem, options, solution);
+                return solve_proximal(problem, options, PROXIMAL_RATIO, solution);
             }
-            Goal::Near => return solve_proximal(problem, options, solution),
+            Goal::Near => return solve_proximal(problem, options, PROXIMAL_RATIO, solution),
+            Goal::Polish => return solve_proximal(problem, options, FIRM_PROXIMAL_RATIO, solution),
             Goal::Check => {
                 let (mut status, mut residual) = self.found.settle(problem, options.tolerance);
                 // The residual of another law is another number: the equations of sticking have a smaller
                 // one.
                 if status != Status::Solved
                     && let Some(less) =
-                        rest_without_defect(problem, &mut self.found, options.tolerance, MAX_DEFECT_ROWS)
+                        rest_without_defect(problem, &mut self.found, options.tolerance, MAX_DEFECT_WORK)
                 {
                     (residual, status) = (less, Status::Solved);
                 }
                 return Ok(SolveOutcome { status, residual, iterations: 0 });
             }
         }
+        let warm = solution.impulse.iter().any(|r| *r != 0.0);
+        if input.at_rest
+            && warm
+            && input.goal == Goal::Any
+            && !options.minimum_norm
+            && let Some(residual) = rest_as_before(problem, &mut self.found, options.tolerance)
+        {
+            return Ok(SolveOutcome { status: Status::Solved, residual, iterations: 0 });
+        }
+        let (problem, solution) = (&self.assembly.problem, &mut self.found.solution);
         solve_into(problem, options, &mut self.found.workspace, solution)?;
         let Solution { status, residual, iterations, .. } = *solution;
         if status == Status::Solved {
@@ -378,7 +391,7 @@ impl VelocitySolver {
             remove_defect(problem, Pressed::ByImpulse, &mut solution.impulse);
             return Ok(SolveOutcome { status, residual, iterations });
         }
-        let polished = rest_without_defect(problem, &mut self.found, options.tolerance, MAX_POLISHED_ROWS);
+        let polished = rest_without_defect(problem, &mut self.found, options.tolerance, MAX_POLISHED_WORK);
         Ok(polished.map_or(SolveOutcome { status, residual, iterations }, |residual| SolveOutcome {
             status: Status::Solved,
             residual,

@@ -47,7 +47,7 @@ pub(super) struct FoundMotion<'a> {
 
 impl FoundMotion<'_> {
     /// Whether velocities are those of another motion.
-    fn differs(&self, other: &[f64]) -> Option<f64> {
+    pub(super) fn differs(&self, other: &[f64]) -> Option<f64> {
         let mass = &self.input.masses.mass;
         let size = |a: &[f64], b: &[f64]| -> f64 {
             a.iter().zip(b).zip(mass).map(|((a, b), m)| m * (a - b) * (a - b)).sum::<f64>().sqrt()
@@ -62,7 +62,9 @@ impl FoundMotion<'_> {
         solver: &mut VelocitySolver,
     ) -> Result<Option<Vec<f64>>, InvalidProblem> {
         let Some(z) = stress(self.input, &self.impulses.rows, self.velocity) else { return Ok(None) };
-        let input = SolveInput { stress: &z, ..*self.input };
+        // What is found shall not depend on the method that was asked for.
+        let options = ContactOptions { method: Method::Auto, ..self.input.options };
+        let input = SolveInput { stress: &z, options, ..*self.input };
         let (mut impulses, mut v) = (self.impulses.clone(), self.before.to_vec());
         let outcome = solver.solve(&input, &mut impulses, &mut v)?;
         Ok((outcome.status == Status::Solved && self.differs(&v).is_some()).then_some(v))

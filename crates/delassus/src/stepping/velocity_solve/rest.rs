@@ -13,8 +13,8 @@
 //! nothing was found: at the onset of a motion, not at every step.
 
 use delassus_solve::contact::{ContactOptions, Method};
-use delassus_solve::linalg::{Matrix, UnionFind};
-use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, Status, row_offsets};
+use delassus_solve::linalg::{Matrix, UnionFind, rank_tolerance};
+use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, Residual, Status, row_offsets};
 
 use super::super::row_targets::{RowTarget, RowTargets};
 use super::super::warm_start::Impulses;
@@ -32,8 +32,8 @@ const ROUNDING_RATIO: f64 = 1e-9;
 /// Coulomb's law, also on the surface of a cone.
 const TOLERANCE_RATIO: f64 = 0.1;
 
-/// Rows up to which a defect is removed: a decomposition of a dense matrix.
-pub(super) const MAX_DEFECT_ROWS: usize = 200;
+/// Work up to which a defect is removed: that of the decomposition of a dense matrix of 200 rows.
+pub(super) const MAX_DEFECT_WORK: usize = 200 * 200 * 200;
 /// Alternate projections, onto u = 0 and onto the cones: so many, and on to the second number while they
 /// move impulses. Where these are far inside their cones, a few suffice; they converge linearly, slowly where
 /// they are not.
@@ -44,8 +44,8 @@ const MAX_PROJECTED_ENTRIES: usize = 10_000_000;
 /// A projection that moves impulses by less than this part is rounding.
 const PROJECTION_ROUNDING: f64 = 1e-14;
 
-/// Rows up to which a solve that failed is finished by the equations of sticking alone.
-pub(super) const MAX_POLISHED_ROWS: usize = 60;
+/// Work up to which a solve that failed is finished by the equations of sticking alone: of 60 rows.
+pub(super) const MAX_POLISHED_WORK: usize = 60 * 60 * 60;
 /// Where a light body carries a heavy one, its velocity is a sum of some tens of impulses, each rounded: no
 /// numbers have a smaller residual than about this many times what the rounding of the impulses leaves. It
 /// counts up to the second number.
@@ -257,29 +257,56 @@ fn speed(contact: &ContactRows, b: [f64; 3], v: &[f64]) -> f64 {
 /// to rounding: for the contacts that press, or for all. The residual of the impulses that do, where it is
 /// within the tolerance or within what their own rounding leaves; they are those of the solution then.
 ///
-/// The rule is not that of `Residual::settle`, which never takes a residual above the tolerance for solved: a
-/// body of 1 kg under one of 10⁶ kg has no impulses in floating point numbers whose residual is below 1e-10.
-/// The residual that is returned is the one that was found.
+/// The rule is not that of `RelativeResidual::settle`, which never takes a residual above the tolerance for
+/// solved: a body of 1 kg under one of 10⁶ kg has no impulses in floating point numbers whose residual is
+/// below 1e-10. The residual that is returned is the one that was found.
 pub(super) fn rest_without_defect(
     problem: &ContactProblem,
     found: &mut CheckedSolution,
     tolerance: f64,
-    max_rows: usize,
+    max_work: usize,
 ) -> Option<f64> {
-    if problem.rows() > max_rows {
+    if decomposition_work(problem) > max_work {
         return None;
     }
     for pressed in [Pressed::ByImpulse, Pressed::All] {
         let mut impulse = found.solution.impulse.clone();
         remove_defect(problem, pressed, &mut impulse);
         let candidate = found.residual_of(problem, &impulse);
-        let rounding = (ROUNDINGS * candidate.rounding).min(MAX_ROUNDING_RESIDUAL);
-        if candidate.relative <= tolerance.max(rounding) {
+        if is_rest(&candidate, tolerance) {
             found.solution.impulse = impulse;
             return Some(candidate.relative);
         }
     }
     None
+}
+
+/// The residual of the impulses that are there, of bodies that were at rest under nearly the same ones, where
+/// that is within what their rounding leaves: a solve would not find better ones, and would look for long.
+pub(super) fn rest_as_before(
+    problem: &ContactProblem,
+    found: &mut CheckedSolution,
+    tolerance: f64,
+) -> Option<f64> {
+    let impulse = std::mem::take(&mut found.solution.impulse);
+    let candidate = found.residual_of(problem, &impulse);
+    found.solution.impulse = impulse;
+    is_rest(&candidate, tolerance).then_some(candidate.relative)
+}
+
+/// Whether a residual of contacts that stick is within the tolerance, or within what rounding leaves.
+fn is_rest(candidate: &Residual, tolerance: f64) -> bool {
+    candidate.relative <= tolerance.max((ROUNDINGS * candidate.rounding).min(MAX_ROUNDING_RESIDUAL))
+}
+
+/// About the multiplications of a decomposition of M^(−½)H.
+fn decomposition_work(problem: &ContactProblem) -> usize {
+    let rows = problem.rows();
+    let short = match &problem.form {
+        Form::Global { mass, .. } => rows.min(mass.rows()),
+        Form::Local { .. } => rows,
+    };
+    rows * short * short
 }
 
 /// Which contacts press.
@@ -297,7 +324,8 @@ pub(super) enum Pressed {
 /// ```
 ///
 /// W⁺ takes the least change: where several contacts share a load, methods stall above the tolerance, while
-/// the equations alone are solved to rounding.
+/// the equations alone are solved to rounding. With A = M^(−½)H, W = AᵀA: from the singular vectors of A, whose
+/// singular values differ by as many orders of magnitude only as the roots of masses do.
 pub(super) fn remove_defect(problem: &ContactProblem, pressed: Pressed, r: &mut [f64]) {
     let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else { return };
     let first = row_offsets(&problem.laws);
@@ -305,15 +333,14 @@ pub(super) fn remove_defect(problem: &ContactProblem, pressed: Pressed, r: &mut 
     let active: Vec<(Law, usize)> =
         problem.laws.iter().zip(&first).filter(pressed).map(|(law, at)| (*law, *at)).collect();
     let rows: Vec<usize> = active.iter().flat_map(|(law, at)| *at..at + law.dim()).collect();
-    if rows.len() > MAX_DEFECT_ROWS || active.iter().any(|(law, _)| law.dim() > 3) {
+    if decomposition_work(problem) > MAX_DEFECT_WORK || active.iter().any(|(law, _)| law.dim() > 3) {
         return;
     }
     let h = jacobian_transposed.to_dense();
     let masses: Vec<f64> = mass.triplets().filter(|(i, j, _)| i == j).map(|(_, _, m)| m).collect();
-    let w = Matrix::from_fn(rows.len(), rows.len(), |a, b| {
-        masses.iter().enumerate().map(|(i, m)| h[(i, rows[a])] * h[(i, rows[b])] / m).sum()
-    });
-    let inverse = w.pseudo_solve_matrix(&Matrix::identity(rows.len()));
+    let a = Matrix::from_fn(masses.len(), rows.len(), |i, j| h[(i, rows[j])] / masses[i].sqrt());
+    // A singular value of W that is rounding is the square of one of A.
+    let (singular, vectors) = a.right_vectors(rank_tolerance(rows.len(), rows.len()).sqrt());
     let affordable = MAX_PROJECTED_ENTRIES / (masses.len() * r.len()).max(1);
     for k in 0..affordable.clamp(MIN_PROJECTIONS, MAX_PROJECTIONS) {
         let mut moved = 0.0_f64;
@@ -330,7 +357,9 @@ pub(super) fn remove_defect(problem: &ContactProblem, pressed: Pressed, r: &mut 
             .iter()
             .map(|&j| bias[j] + v.iter().enumerate().map(|(i, v)| h[(i, j)] * v).sum::<f64>())
             .collect();
-        rows.iter().zip(inverse.mul_vec(&u)).for_each(|(&j, change)| r[j] -= change);
+        let mut along = vectors.tr_mul_vec(&u);
+        along.iter_mut().zip(&singular).for_each(|(x, s)| *x /= s * s);
+        rows.iter().zip(vectors.mul_vec(&along)).for_each(|(&j, change)| r[j] -= change);
     }
 }
 

@@ -173,7 +173,7 @@ fn of_several_impulses_the_canonical_ones_are_least_and_those_nearby_stay() {
     // r₁ + r₂ = 3 stops what comes; what W does not determine is found to 1e-9 of it (`canonical.rs`).
     for (start, expected) in [([0.0, 0.0], [1.5, 1.5]), ([3.0, 0.0], [3.0, 0.0])] {
         let mut solution = Solution { impulse: start.to_vec(), ..Solution::default() };
-        let outcome = solve_proximal(&problem, &options, &mut solution).unwrap();
+        let outcome = solve_proximal(&problem, &options, PROXIMAL_RATIO, &mut solution).unwrap();
         assert_eq!(outcome.status, Status::Solved);
         let error = solution.impulse.iter().zip(expected).map(|(r, e)| (r - e).abs()).fold(0.0, f64::max);
         assert!(error < 1e-8, "{:?} for {expected:?}", solution.impulse);
