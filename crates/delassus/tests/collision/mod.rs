@@ -53,6 +53,7 @@ pub fn world_of(kinds: &[ShapeKind]) -> World {
         shapes: vec![Shape { kind: kind.clone(), pose: Pose::IDENTITY }],
         frame: Pose::IDENTITY,
         force: [DVec3::ZERO; 2],
+        carried: DVec3::ZERO,
     });
     World {
         name: String::new(),
@@ -63,6 +64,7 @@ pub fn world_of(kinds: &[ShapeKind]) -> World {
         no_contact: Vec::new(),
         plane: None,
         sensors: vec![],
+        medium: None,
     }
 }
 
