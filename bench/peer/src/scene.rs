@@ -73,6 +73,7 @@ fn fixed(name: &str, shapes: Vec<Shape>) -> Body {
         shapes,
         frame: Pose::IDENTITY,
         force: [DVec3::ZERO; 2],
+        carried: DVec3::ZERO,
     }
 }
 
@@ -112,6 +113,7 @@ pub fn read(scene: &Value) -> Result<Scene, String> {
             no_contact,
             plane: None,
             sensors: vec![],
+            medium: None,
         },
         state: WorldState { t: 0.0, bodies: states, coordinates: vec![] },
         times: times(scene)?,
@@ -186,6 +188,7 @@ fn body(body: &Value, i: usize) -> Result<(Body, BodyState), String> {
         shapes,
         frame: Pose::IDENTITY,
         force: [DVec3::ZERO; 2],
+        carried: DVec3::ZERO,
     };
     Ok((body, state))
 }

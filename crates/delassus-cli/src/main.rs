@@ -8,6 +8,7 @@
 mod arguments;
 mod commands;
 mod output;
+mod parquet_table;
 mod picture;
 mod run;
 mod scene;

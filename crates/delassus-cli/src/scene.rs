@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::parquet_table;
 use delassus_scene::{ControlTable, ImportOptions, Imported, read_xml_with};
 use delassus_scene::{
     FileError, SceneFile, SystemFile, WorldFile, read_scene, read_system, set_controls, set_joints,
@@ -52,7 +53,7 @@ pub struct ImportArgs {
     #[arg(long = "set-joint", value_name = "NAME=POSITION[,VELOCITY]", value_parser = parse_joint)]
     pub set_joint: Vec<(String, [f64; 2])>,
     /// Controls of actuators over time: t and a column for each by its name
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv|.parquet")]
     pub control: Option<PathBuf>,
     /// Let controls change evenly between the times of --control, and not at once
     #[arg(long, requires = "control")]
@@ -84,8 +85,16 @@ impl ImportArgs {
         let control_table = match &self.control {
             None => None,
             Some(path) => {
-                let (name, text) = read_text(path)?;
-                let table = ControlTable::parse(&text, self.control_linear);
+                let (name, bytes) = read_bytes(path)?;
+                let linear = self.control_linear;
+                let table = match parquet_table::is_parquet(&bytes) {
+                    true => {
+                        let columns = parquet_table::columns(&bytes)
+                            .map_err(|e| format!("error: {name}: {e}; `.csv` is read as well\n"))?;
+                        ControlTable::from_columns(columns, linear)
+                    }
+                    false => ControlTable::parse(&text_of(&name, bytes)?, linear),
+                };
                 Some(table.map_err(|e| format!("error: {name}: {e}\n"))?)
             }
         };
@@ -101,6 +110,13 @@ impl ImportArgs {
 
 /// Reads the text of a file; the error is a message ready for stderr.
 fn read_text(path: &Path) -> Result<(String, String), String> {
+    let (name, bytes) = read_bytes(path)?;
+    let text = text_of(&name, bytes)?;
+    Ok((name, text))
+}
+
+/// The same, of any bytes.
+fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), String> {
     let name = path.display().to_string();
     let limit = delassus_scene::MAX_FILE as u64;
     let size = std::fs::metadata(path).map_err(|e| format!("error: {name}: cannot be read: {e}\n"))?;
@@ -112,11 +128,15 @@ fn read_text(path: &Path) -> Result<(String, String), String> {
         return Err(format!("error: {name}: {len} bytes are too many, expected at most {limit}\n"));
     }
     let bytes = std::fs::read(path).map_err(|e| format!("error: {name}: cannot be read: {e}\n"))?;
-    let text = String::from_utf8(bytes).map_err(|e| {
+    Ok((name, bytes))
+}
+
+/// Bytes as text.
+fn text_of(name: &str, bytes: Vec<u8>) -> Result<String, String> {
+    String::from_utf8(bytes).map_err(|e| {
         let line = 1 + e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
         format!("error: {name}:{line}: not text: expected UTF-8\n")
-    })?;
-    Ok((name, text))
+    })
 }
 
 /// Reads a system from a file; the error is a message ready for stderr.

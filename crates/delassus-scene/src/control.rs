@@ -15,6 +15,10 @@ use thiserror::Error;
 use delassus::formula::{AnyFormula, HyperDual, Number, Point, clip, nearest};
 use delassus::world::{World, actuators};
 
+/// What is expected of the first line, of values and of times.
+const HEADER: &str = "`t` and the names of actuators, with commas between them";
+const NUMBERS: &str = "a finite number for every column";
+const INCREASING: &str = "times that increase";
 /// No bounds on a control.
 pub(crate) const UNBOUNDED: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
@@ -29,9 +33,11 @@ pub struct ControlTable {
 
 /// What is wrong with a table of controls.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("line {line}: {found}, expected {expected}")]
+#[error("{unit} {line}: {found}, expected {expected}")]
 pub struct ControlError {
-    /// Line, from 1.
+    /// What is counted: lines of a text, rows of columns.
+    pub unit: &'static str,
+    /// Line, or row of values, from 1.
     pub line: usize,
     /// What stands there.
     pub found: String,
@@ -77,43 +83,58 @@ impl ControlTable {
 
     /// Reads a table with commas: `t` and the names of actuators in the first line, then one for each time.
     pub fn parse(text: &str, linear: bool) -> Result<ControlTable, ControlError> {
-        let wrong = |line: usize, found: String, expected| ControlError { line: line + 1, found, expected };
+        let wrong = |line: usize, found: String, expected| wrong("line", line + 1, found, expected);
         let mut lines = text
             .lines()
             .enumerate()
             .filter(|(_, l)| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
-        const HEADER: &str = "`t` and the names of actuators, with commas between them";
         let Some((at, header)) = lines.next() else { return Err(wrong(0, "nothing".to_string(), HEADER)) };
-        let mut names = header.split(',').map(str::trim);
-        let names: Vec<String> = match names.next() {
-            Some("t" | "time") => names.map(str::to_string).collect(),
-            _ => return Err(wrong(at, format!("`{}`", clip(header.trim())), HEADER)),
-        };
-        if names.is_empty() || names.iter().enumerate().any(|(i, n)| n.is_empty() || names[..i].contains(n)) {
-            return Err(wrong(at, format!("`{}`", clip(header.trim())), HEADER));
-        }
-        let mut times: Vec<f64> = Vec::new();
+        let names: Vec<&str> = header.split(',').map(str::trim).collect();
+        check_names(&names).ok_or_else(|| wrong(at, format!("`{}`", clip(header.trim())), HEADER))?;
         let mut columns = vec![Vec::new(); names.len()];
         for (at, line) in lines {
             let row: Option<Vec<f64>> =
                 line.split(',').map(|w| w.trim().parse().ok().filter(|x: &f64| x.is_finite())).collect();
-            let Some(row) = row.filter(|row| row.len() == names.len() + 1) else {
-                return Err(wrong(
-                    at,
-                    format!("`{}`", clip(line.trim())),
-                    "a finite number for every column",
-                ));
+            let Some(row) = row.filter(|row| row.len() == names.len()) else {
+                return Err(wrong(at, format!("`{}`", clip(line.trim())), NUMBERS));
             };
-            if times.last().is_some_and(|last| row[0] <= *last) {
-                return Err(wrong(at, format!("the time {}", row[0]), "times that increase"));
+            if columns[0].last().is_some_and(|last| row[0] <= *last) {
+                return Err(wrong(at, format!("the time {}", row[0]), INCREASING));
             }
-            times.push(row[0]);
-            columns.iter_mut().zip(&row[1..]).for_each(|(column, x)| column.push(*x));
+            columns.iter_mut().zip(&row).for_each(|(column, x)| column.push(*x));
         }
-        if times.is_empty() {
+        if columns[0].is_empty() {
             return Err(wrong(at, "no times".to_string(), "a line for each time below the names"));
         }
-        Ok(ControlTable::new(times, names.into_iter().zip(columns).collect(), linear))
+        let times = columns.remove(0);
+        Ok(ControlTable::new(times, names[1..].iter().map(|n| n.to_string()).zip(columns).collect(), linear))
+    }
+
+    /// A table of columns: the first is `t`, the others have the names of actuators.
+    pub fn from_columns(
+        columns: Vec<(String, Vec<f64>)>,
+        linear: bool,
+    ) -> Result<ControlTable, ControlError> {
+        let wrong = |row: usize, found: String, expected| wrong("row", row, found, expected);
+        let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+        let listed = || format!("the columns `{}`", clip(&names.join(", ")));
+        check_names(&names).ok_or_else(|| wrong(0, listed(), HEADER))?;
+        let times = &columns[0].1;
+        if times.is_empty() || columns.iter().any(|(_, column)| column.len() != times.len()) {
+            return Err(wrong(0, "no times".to_string(), "a value of every column for each time"));
+        }
+        for row in 0..times.len() {
+            if let Some((name, column)) = columns.iter().find(|(_, column)| !column[row].is_finite()) {
+                let found = format!("{} in column `{}`", column[row], clip(name));
+                return Err(wrong(row + 1, found, NUMBERS));
+            }
+            if row > 0 && times[row] <= times[row - 1] {
+                return Err(wrong(row + 1, format!("the time {}", times[row]), INCREASING));
+            }
+        }
+        let mut columns = columns.into_iter();
+        let times = columns.next().map(|(_, times)| times).unwrap_or_default();
+        Ok(ControlTable::new(times, columns.collect(), linear))
     }
 
     /// The names of its columns.
@@ -126,6 +147,17 @@ impl ControlTable {
         let (_, column) = self.columns.iter().find(|(n, _)| n == name)?;
         Some((&self.times, column))
     }
+}
+
+fn wrong(unit: &'static str, line: usize, found: String, expected: &'static str) -> ControlError {
+    ControlError { unit, line, found, expected }
+}
+
+/// Whether columns are called `t` and by names that differ.
+fn check_names(names: &[&str]) -> Option<()> {
+    let (time, names) = names.split_first()?;
+    let twice = names.iter().enumerate().any(|(i, n)| n.is_empty() || names[..i].contains(n));
+    (["t", "time"].contains(time) && !names.is_empty() && !twice).then_some(())
 }
 
 /// What becomes of a control u before it acts: a.
@@ -262,6 +294,26 @@ mod tests {
                     assert!((found - a).abs() < 1e-9, "{linear} {activation:?} {t}: {found} {a}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn columns_are_a_table_too_and_bad_ones_are_refused_with_their_row() {
+        let table = |t: &[f64], a: &[f64], first: &str| {
+            let columns = vec![(first.to_string(), t.to_vec()), ("a".to_string(), a.to_vec())];
+            ControlTable::from_columns(columns, true)
+        };
+        let text = "t,a\n0,1\n0.1,3\n";
+        assert_eq!(table(&[0.0, 0.1], &[1.0, 3.0], "t"), ControlTable::parse(text, true));
+        let cases = [
+            (table(&[0.0], &[1.0], "x"), "row 0: the columns `x, a`, expected `t` and the names"),
+            (table(&[], &[], "t"), "row 0: no times"),
+            (table(&[0.0, 0.0], &[1.0, 2.0], "t"), "row 2: the time 0, expected times that increase"),
+            (table(&[0.0], &[f64::NAN], "time"), "row 1: NaN in column `a`"),
+        ];
+        for (found, expected) in cases {
+            let error = found.unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
         }
     }
 

@@ -551,7 +551,6 @@ fn what_is_not_read_is_listed_with_its_line() {
                 <deformable/></mujoco>";
     let found = read(text).not_read;
     let expected = [
-        "the medium, `density` of <option>: bodies move without drag, lift and wind (line 2)",
         "what <option> says of MuJoCo's solver and integrator: this engine has its own (line 2 and 1 more)",
         "`margin`, `gap`: contacts begin where bodies touch, not before (line 3)",
         "`mas` of <geom>, perhaps `mass` (line 4)",

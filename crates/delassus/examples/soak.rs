@@ -78,6 +78,7 @@ fn make(random: &mut Draw) -> (World, WorldState) {
         shapes: walls.to_vec(),
         frame: Pose::IDENTITY,
         force: [DVec3::ZERO; 2],
+        carried: DVec3::ZERO,
     }];
     let mut states = vec![still];
     let count = 1 + random.below(12);
@@ -94,6 +95,7 @@ fn make(random: &mut Draw) -> (World, WorldState) {
             shapes: vec![Shape { kind: shape(random), pose: Pose::IDENTITY }],
             frame: Pose::IDENTITY,
             force: [DVec3::ZERO; 2],
+            carried: DVec3::ZERO,
         });
         states.push(BodyState {
             pose: Pose { position: place, rotation: random.rotation() },
@@ -137,6 +139,7 @@ fn make(random: &mut Draw) -> (World, WorldState) {
         no_contact,
         plane: None,
         sensors: vec![],
+        medium: None,
     };
     (world, WorldState { t: 0.0, bodies: states, coordinates: vec![] })
 }

@@ -3,111 +3,12 @@
 //! Whatever else a file holds is refused in words, never with a panic: it may be damaged or of another
 //! program.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::parquet::{BYTE_ARRAY, DOUBLE, MAGIC, UNCOMPRESSED};
-
-/// Structs and lists in each other, more than any file of ours has.
-const MAX_DEPTH: usize = 16;
-
-/// A value in Thrift's compact protocol; only what our files hold.
-enum Thrift {
-    Integer(i64),
-    Text(Vec<u8>),
-    List(Vec<Thrift>),
-    Struct(BTreeMap<i64, Thrift>),
-}
-
-impl Thrift {
-    fn field(&self, id: i64) -> Option<&Thrift> {
-        let Thrift::Struct(fields) = self else { return None };
-        fields.get(&id)
-    }
-
-    fn integer(&self, id: i64) -> Option<i64> {
-        let Some(Thrift::Integer(x)) = self.field(id) else { return None };
-        Some(*x)
-    }
-
-    fn text(&self, id: i64) -> Option<&[u8]> {
-        let Some(Thrift::Text(text)) = self.field(id) else { return None };
-        Some(text)
-    }
-
-    fn list(&self, id: i64) -> Option<&[Thrift]> {
-        let Some(Thrift::List(list)) = self.field(id) else { return None };
-        Some(list)
-    }
-}
-
-/// Bytes from the front.
-struct Input<'a>(&'a [u8]);
-
-impl<'a> Input<'a> {
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (first, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(first)
-    }
-
-    fn byte(&mut self) -> Option<u8> {
-        self.take(1).map(|bytes| bytes[0])
-    }
-
-    fn unsigned(&mut self) -> Option<u64> {
-        let mut value = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(value);
-            }
-        }
-        None
-    }
-
-    fn length(&mut self) -> Option<usize> {
-        // No list or text is longer than the bytes that are left.
-        self.unsigned().and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= self.0.len())
-    }
-
-    fn value(&mut self, kind: u8, depth: usize) -> Option<Thrift> {
-        let depth = depth.checked_sub(1)?;
-        match kind {
-            4..=6 => {
-                let n = self.unsigned()?;
-                Some(Thrift::Integer((n >> 1) as i64 ^ -((n & 1) as i64)))
-            }
-            8 => {
-                let length = self.length()?;
-                Some(Thrift::Text(self.take(length)?.to_vec()))
-            }
-            9 => {
-                let head = self.byte()?;
-                let length = if head >> 4 == 15 { self.length()? } else { usize::from(head >> 4) };
-                let list: Option<_> = (0..length).map(|_| self.value(head & 15, depth)).collect();
-                Some(Thrift::List(list?))
-            }
-            12 => {
-                let (mut fields, mut id) = (BTreeMap::new(), 0);
-                loop {
-                    match self.byte()? {
-                        0 => return Some(Thrift::Struct(fields)),
-                        head if head >> 4 == 0 => return None,
-                        head => {
-                            id += i64::from(head >> 4);
-                            fields.insert(id, self.value(head & 15, depth)?);
-                        }
-                    }
-                }
-            }
-            _ => None,
-        }
-    }
-}
+use crate::parquet_table::{Input, Thrift};
 
 /// A column of a row group.
 enum Values {
@@ -162,7 +63,7 @@ fn footer(file: &mut File) -> Result<Option<Thrift>, std::io::Error> {
     let Some((length, MAGIC)) = last.split_first_chunk::<4>() else { return Ok(None) };
     let length = u64::from(u32::from_le_bytes(*length));
     let Some(start) = tail.checked_sub(length) else { return Ok(None) };
-    Ok(Input(&bytes(file, start, length as usize)?).value(12, MAX_DEPTH))
+    Ok(Input(&bytes(file, start, length as usize)?).structure())
 }
 
 fn bytes(file: &mut File, start: u64, length: usize) -> Result<Vec<u8>, std::io::Error> {
@@ -183,7 +84,7 @@ fn column(file: &mut File, chunk: &Thrift, rows: usize) -> Result<Option<Values>
     let Some((kind, start, length)) = place() else { return Ok(None) };
     let page = bytes(file, start, length)?;
     let mut input = Input(&page);
-    if input.value(12, MAX_DEPTH).is_none() {
+    if input.structure().is_none() {
         return Ok(None);
     }
     let mut number = || input.take(8)?.try_into().ok().map(f64::from_le_bytes);

@@ -17,6 +17,7 @@ use super::Model;
 use super::attributes::{Element, MAX_DEPTH, too_deep};
 use super::draft::{Draft, Touch};
 use super::keyframe::Moving;
+use super::medium::{Wet, half_axes};
 use super::terrain::{ELLIPSOID_ERROR, ellipsoid_points};
 use super::unread::list_unread;
 use crate::diagnostic::{Result, WorldErrorKind};
@@ -25,7 +26,7 @@ use delassus::formula::clip;
 use delassus::world::{MassProperties, Pose, Shape, ShapeKind, principal_axes, shape_mass};
 
 /// Attributes of `<geom>` that are read.
-pub(super) const GEOM: [&str; 19] = [
+pub(super) const GEOM: [&str; 21] = [
     "type",
     "size",
     "fromto",
@@ -45,6 +46,8 @@ pub(super) const GEOM: [&str; 19] = [
     "mesh",
     "hfield",
     "fitscale",
+    "fluidshape",
+    "fluidcoef",
 ];
 const BODY: [&str; 8] = ["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mocap", "gravcomp"];
 const INERTIAL: [&str; 9] =
@@ -67,10 +70,17 @@ struct Around {
     mass: bool,
 }
 
-/// Mass from the elements of one body.
+/// Mass from the elements of one body, and what of it a medium acts on.
 struct Masses {
     inertial: Option<MassProperties>,
     geoms: MassProperties,
+    wet: Wet,
+}
+
+impl Masses {
+    fn none() -> Masses {
+        Masses { inertial: None, geoms: MassProperties::ZERO, wet: Wet::default() }
+    }
 }
 
 impl<'a> Model<'a> {
@@ -80,7 +90,7 @@ impl<'a> Model<'a> {
         if let Some(joint) = self.joints_of(node, Pose::IDENTITY, 0, 0)?.first() {
             return self.source.attribute(joint.node(), "name", "of the world", "a joint in a <body>");
         }
-        self.contents(node, around, &mut Masses { inertial: None, geoms: MassProperties::ZERO })
+        self.contents(node, around, &mut Masses::none())
     }
 
     /// A body: a draft of its own, or part of the one around it.
@@ -121,17 +131,19 @@ impl<'a> Model<'a> {
         if self.drafts[inner.draft].fixed && self.compilers[0].total_mass.is_none() {
             inner.mass = false;
         }
-        let mut masses = Masses { inertial: None, geoms: MassProperties::ZERO };
+        let mut masses = Masses::none();
         self.contents(node, inner, &mut masses)?;
         let mass = match from_geoms {
             true => masses.geoms,
             false => masses.inertial.unwrap_or(MassProperties::ZERO),
         };
         let mass = self.bounded(node, mass);
+        self.immerse(inner.draft, &mass, inner.at.rotation, from_geoms, masses.wet);
+        let carries = !self.without_passive_forces();
         let draft = &mut self.drafts[inner.draft];
         draft.mass = draft.mass.plus(&mass);
         let [gravcomp] = self.source.numbers(node, "gravcomp", [0.0])?;
-        if gravcomp != 0.0 {
+        if gravcomp != 0.0 && carries {
             draft.compensated = draft.compensated.plus(&mass.scaled(gravcomp));
         }
         Ok(())
@@ -166,11 +178,16 @@ impl<'a> Model<'a> {
             match child.tag() {
                 "body" => self.body(child, around)?,
                 "geom" => {
-                    let part = self.geom(child, around)?;
+                    let part = self.geom(child, around, &mut masses.wet)?;
                     masses.geoms = masses.geoms.plus(&part);
                 }
                 "inertial" if around.mass => {}
-                "inertial" => masses.inertial = Some(self.inertial(child)?.placed(&around.at)),
+                "inertial" => {
+                    masses.inertial = Some(self.inertial(child)?.placed(&around.at));
+                    let element = self.defaults.element(&self.source, child, 0)?;
+                    let place = self.defaults.pose(&self.source, &self.compilers, element)?;
+                    masses.wet.inertial = Some(around.at.rotation * place.rotation);
+                }
                 "site" => {
                     let element = self.defaults.element(&self.source, child, around.class)?;
                     let pose = self.defaults.pose(&self.source, &self.compilers, element)?;
@@ -224,7 +241,7 @@ impl<'a> Model<'a> {
     }
 
     /// A geom: its shape goes to the draft, its mass is given back, both in the axes of the draft.
-    fn geom(&mut self, node: Node<'a>, around: Around) -> Result<MassProperties> {
+    fn geom(&mut self, node: Node<'a>, around: Around, wet: &mut Wet) -> Result<MassProperties> {
         list_unread(&mut self.source, node, &GEOM);
         let element = self.defaults.element(&self.source, node, around.class)?;
         let mut touch = self.touch(element)?;
@@ -239,7 +256,8 @@ impl<'a> Model<'a> {
         let [low, high] = self.compiler(node).mass_groups;
         let massive = around.mass && (low..=high).contains(&group) && !self.massless(element)?;
         name.map(|name| self.filter.geoms.insert(name, around.draft));
-        if !touches && !massive {
+        let fluid = self.fluid_coefficients(element)?.filter(|_| !self.drafts[around.draft].fixed);
+        if !touches && !massive && fluid.is_none() {
             return Ok(MassProperties::ZERO);
         }
         let mut pose = self.defaults.pose(&self.source, &self.compilers, element)?;
@@ -259,6 +277,18 @@ impl<'a> Model<'a> {
             _ => self.primitive(element, word, &mut pose)?,
         };
         let pose = around.at.compose(&pose);
+        if massive {
+            wet.geoms.push(pose.rotation);
+        }
+        if let Some(coefficients) = fluid {
+            match half_axes(word, &kind, &unit) {
+                Some(axes) => wet.ellipsoids.push((pose, axes, coefficients)),
+                None => {
+                    let what = format!("`fluidshape` of a {word}: the medium does not act on it");
+                    self.source.note(node, what);
+                }
+            }
+        }
         if let Some(kind) = kind.filter(|_| touches) {
             let draft = &mut self.drafts[around.draft];
             if matches!(kind, ShapeKind::Plane | ShapeKind::Heightfield { .. }) && !draft.fixed {

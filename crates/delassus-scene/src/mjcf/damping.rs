@@ -4,12 +4,17 @@
 //! ```text
 //! moment = −damping · ω                                        ball, free: about each axis of the body
 //! force  = −damping · v                                        free: at the origin of the body
+//! T = ½ armature (v² + ω²)                                     free: v of the origin of the body
 //! stiffness = m/(τ² ζ²) ,  damping = 2 m/τ                     `springdamper` = τ ζ,  m = 1/(M⁻¹)ᵢᵢ
 //! ```
 
+use glam::{DMat3, DVec3};
+
 use super::Model;
 use super::joint::{FileJoint, Kind};
-use delassus::world::{Action, ActionKind, Coordinate, Joint, JointKind, Pose, TendonPart, TendonTerm};
+use delassus::world::{
+    Action, ActionKind, Coordinate, Joint, JointKind, MassProperties, Pose, TendonPart, TendonTerm,
+};
 
 impl<'a> Model<'a> {
     /// Damping and rotors of a ball or free joint: along each of its motions, which are velocities without a
@@ -38,6 +43,20 @@ impl<'a> Model<'a> {
             joint.actions.extend(kinds.iter().map(|kind| Action { coordinate, kind: kind.clone() }));
             self.joints.push(joint);
             self.spans.push(file.node().range());
+        }
+    }
+
+    /// Rotors of free joints: what they add to the kinetic energy is that of a point at the origin of the body
+    /// and of a ball there, without weight.
+    pub(super) fn load_free_bodies(&mut self) {
+        for moving in &self.start.moving {
+            let free = moving.joints.iter().find(|j| j.kind == Kind::Free && j.armature > 0.0);
+            let Some(armature) = free.map(|joint| joint.armature) else { continue };
+            let inertia = DMat3::from_diagonal(DVec3::splat(armature));
+            let rotor = MassProperties { mass: armature, centre: DVec3::ZERO, inertia };
+            let draft = &mut self.drafts[moving.draft];
+            draft.mass = draft.mass.plus(&rotor);
+            draft.compensated = draft.compensated.plus(&rotor);
         }
     }
 

@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use crate::xml::Node;
-use delassus::world::{MassProperties, Pose, Shape};
+use delassus::world::{ImmersedForm, MassProperties, Pose, Shape};
 
 /// A body in the making.
 pub(super) struct Draft<'a> {
@@ -16,6 +16,8 @@ pub(super) struct Draft<'a> {
     pub(super) mass: MassProperties,
     /// The part of it whose weight is compensated.
     pub(super) compensated: MassProperties,
+    /// What of it a medium acts on: where it stands on the draft, and its form.
+    pub(super) immersed: Vec<(Pose, ImmersedForm)>,
     pub(super) shapes: Vec<Shape>,
     /// How each shape touches.
     pub(super) touches: Vec<Touch>,
@@ -52,6 +54,7 @@ impl<'a> Draft<'a> {
     pub(super) fn new(node: Node<'a>, name: String, place: Pose) -> Self {
         let (shapes, touches, links) = (Vec::new(), Vec::new(), Vec::new());
         let (mass, compensated) = (MassProperties::ZERO, MassProperties::ZERO);
-        Draft { node, name, place, fixed: false, mass, compensated, shapes, touches, links }
+        let immersed = Vec::new();
+        Draft { node, name, place, fixed: false, mass, compensated, immersed, shapes, touches, links }
     }
 }

@@ -10,7 +10,9 @@ use super::unread::list_unread;
 use crate::diagnostic::{Result, WorldErrorKind};
 use crate::xml::{Node, finite_numbers};
 use delassus::formula::{AnyFormula, Expression, clip, nearest};
-use delassus::world::{Action, ActionKind, Coordinate, Joint, JointKind, Pose, Surface};
+use delassus::world::{
+    Action, ActionKind, Coordinate, Joint, JointKind, Pose, Surface, TendonPart, TendonTerm,
+};
 
 /// Attributes of `<connect>`, `<weld>` and `<joint>` of `<equality>` that are read, or do not matter to what
 /// is rigid.
@@ -182,14 +184,19 @@ impl<'a> Model<'a> {
         Ok(Some(Joint::new(&name, JointKind::Fixed, [a, b], [at.compose(&relative), on])))
     }
 
-    /// a₀ and a₁ of `polycoef`; a note says where there are others.
-    pub(super) fn line(&mut self, element: Element<'a>, has_second: bool) -> Result<[f64; 2]> {
+    /// a₀ to a₄ of `polycoef`.
+    fn polynomial(&self, element: Element<'a>) -> Result<[f64; 5]> {
         let list = self.defaults.list(&self.source, element, "polycoef", [1, 5])?;
         let mut coefficients = [0.0, 1.0, 0.0, 0.0, 0.0];
         if let Some(list) = list {
             coefficients[..list.len()].copy_from_slice(&list);
         }
-        let [offset, factor, others @ ..] = coefficients;
+        Ok(coefficients)
+    }
+
+    /// a₀ and a₁ of `polycoef`; a note says where there are others.
+    pub(super) fn line(&mut self, element: Element<'a>, has_second: bool) -> Result<[f64; 2]> {
+        let [offset, factor, others @ ..] = self.polynomial(element)?;
         if has_second && others != [0.0; 3] {
             let what =
                 format!("the curve of `polycoef` of <{}>: its tangent at zero counts", element.node.tag());
@@ -198,12 +205,21 @@ impl<'a> Model<'a> {
         Ok([offset, factor])
     }
 
-    /// c₁ = a₀ + a₁ c₂: a coupler, or a coordinate held where there is no second joint.
+    /// c₁ = a₀ + a₁ c₂ + a₂ c₂² + …: a coupler, a curve that is held, or a coordinate held where there is no
+    /// second joint.
     fn joint_equality(&mut self, element: Element<'a>) -> Result<Option<Joint>> {
         let node = element.node;
-        let [offset, factor] = self.line(element, node.has_attribute("joint2"))?;
+        let [offset, factor, others @ ..] = self.polynomial(element)?;
         let first = self.motion(node, "joint1")?;
         let second = node.has_attribute("joint2").then(|| self.motion(node, "joint2")).transpose()?;
+        if let Some(second) = second.filter(|_| others != [0.0; 3]) {
+            return Ok(Some(self.curve(
+                node,
+                first,
+                second,
+                [offset, factor, others[0], others[1], others[2]],
+            )));
+        }
         let Some(second) = second.filter(|_| factor != 0.0) else {
             let kind = ActionKind::Drive { position: constant(first.sign * offset) };
             self.joints[first.joint].actions.push(Action { coordinate: first.coordinate, kind });
@@ -222,6 +238,19 @@ impl<'a> Model<'a> {
         let own = node.attribute("name").map(str::to_string);
         let name = own.unwrap_or_else(|| format!("equality of {}", self.joints[first.joint].name));
         Ok(Some(Joint::new(&self.free_name(name), kind, bodies, [Pose::IDENTITY; 2])))
+    }
+
+    /// c₁ − a₁ c₂ − a₂ c₂² − … = a₀ of two coordinates, both zero in the position of the file.
+    fn curve(&mut self, node: Node<'a>, first: Motion, second: Motion, a: [f64; 5]) -> Joint {
+        let mut joint = self.hold(node, (first, 0.0), None, [a[0], 0.0]);
+        let s = second.sign;
+        let (joint_of, coordinate) = (second.joint, second.coordinate);
+        let coefficients = [a[1] * s, a[2], a[3] * s, a[4]];
+        if let JointKind::Tendon(terms) = &mut joint.kind {
+            let part = TendonPart::Polynomial { joint: joint_of, coordinate, coefficients };
+            terms.push(TendonTerm { factor: -1.0, part });
+        }
+        joint
     }
 
     /// A hinge or slide by its name.

@@ -219,7 +219,6 @@ impl<'a> Model<'a> {
         let unread = [
             ("range", kind == Kind::Ball && joint.limits.is_some()),
             ("stiffness", kind == Kind::Ball && joint.stiffness > 0.0),
-            ("armature", kind == Kind::Free && joint.armature > 0.0),
             ("springdamper", matches!(kind, Kind::Ball | Kind::Free) && joint.spring_damper.is_some()),
             ("frictionloss", kind == Kind::Free && joint.friction > 0.0),
         ];

@@ -13,6 +13,7 @@ mod equality;
 mod expand;
 mod joint;
 mod keyframe;
+mod medium;
 mod mesh;
 mod reflected;
 mod sensor;
@@ -35,7 +36,9 @@ use actuator::{ACTUATOR, Actuation};
 use attributes::{Compiler, Defaults};
 use body::GEOM;
 use delassus::formula::{clip, nearest};
-use delassus::world::{Body, Joint, JointKind, MassProperties, Pose, TendonPart, World, check_body_at};
+use delassus::world::{
+    Body, Immersed, Joint, JointKind, MassProperties, Medium, Pose, TendonPart, World, check_body_at,
+};
 use draft::Draft;
 use equality::{ContactFilter, EQUALITY};
 use expand::MAX_MODELS;
@@ -88,6 +91,7 @@ struct Model<'a> {
     start: Start<'a>,
     actuation: Actuation<'a>,
     filter: ContactFilter<'a>,
+    medium: Medium,
     /// What moves in the position of the file, once it is asked for.
     free_motions: Option<FreeMotions<'a>>,
 }
@@ -107,7 +111,7 @@ struct Names<'a> {
 /// A part of a tendon from the axes of drafts to those of bodies.
 fn move_part(part: &mut TendonPart, bodies: &[Body]) {
     match part {
-        TendonPart::Coordinate { .. } => {}
+        TendonPart::Coordinate { .. } | TendonPart::Polynomial { .. } => {}
         TendonPart::Segment { bodies: on, points } => {
             *points = [0, 1].map(|k| bodies[on[k]].frame.point(points[k]));
         }
@@ -136,6 +140,7 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
         start: Start::default(),
         actuation: Actuation::default(),
         filter: ContactFilter::default(),
+        medium: Medium::default(),
         free_motions: None,
     };
     let mut gravity = DVec3::new(0.0, 0.0, -GRAVITY);
@@ -217,8 +222,9 @@ impl<'a> Model<'a> {
     }
 
     fn read_option(&mut self, node: Node<'a>, gravity: &mut DVec3, timestep: &mut Option<f64>) -> Result<()> {
-        list_unread(&mut self.source, node, &["gravity", "timestep"]);
+        list_unread(&mut self.source, node, &["gravity", "timestep", "density", "viscosity", "wind"]);
         *gravity = DVec3::from_array(self.source.numbers(node, "gravity", gravity.to_array())?);
+        self.read_medium(node)?;
         if let Some(text) = node.attribute("timestep") {
             let [dt] = self.source.numbers(node, "timestep", [0.0])?;
             if dt <= 0.0 {
@@ -285,12 +291,14 @@ impl<'a> Model<'a> {
     ) -> Result<(WorldFile, Source<'a>)> {
         self.set_total_mass();
         self.give_mass_to_links();
+        self.load_free_bodies();
         if let Some((_, what, node)) = self.assets.worst_hull.take() {
             self.source.note(node, what);
         }
         for draft in self.drafts.iter().filter(|draft| draft.compensated.mass != 0.0) {
             if (draft.compensated.centre - draft.mass.centre).length() > COMPENSATION_ERROR {
-                let what = "`gravcomp` of a part of a body: it acts at the centre of the whole";
+                let what = "`gravcomp` of a part of a body, or `armature` of a free joint beside its centre: it \
+                            acts at the centre of the whole";
                 self.source.note(draft.node, what.to_string());
             }
         }
@@ -308,7 +316,12 @@ impl<'a> Model<'a> {
             let written = Written { place: draft.place, given, shapes: std::mem::take(&mut draft.shapes) };
             let (mut body, mut state) = written.in_principal_axes(draft.name.clone());
             // The centre of what is compensated is that of the body, or a note says that it is not.
-            body.force[0] = -draft.compensated.mass * gravity;
+            body.carried = -draft.compensated.mass * gravity;
+            let parts = draft.immersed.drain(..).map(|(place, form)| {
+                let pose = body.frame.compose(&place);
+                Immersed { body: bodies.len(), pose, form }
+            });
+            self.medium.parts.extend(parts);
             let arm = state.pose.position - draft.place.position;
             state.velocity = twist.linear + twist.angular.cross(arm);
             state.angular_velocity = state.pose.local_vector(twist.angular);
@@ -340,8 +353,22 @@ impl<'a> Model<'a> {
         self.filter.no_contact.dedup();
         let (joints, no_contact) =
             (std::mem::take(&mut self.joints), std::mem::take(&mut self.filter.no_contact));
-        let mut world =
-            World { name, gravity, bodies, joints, surfaces, no_contact, plane: None, sensors: vec![] };
+        let mut world = World {
+            name,
+            gravity,
+            bodies,
+            joints,
+            surfaces,
+            no_contact,
+            plane: None,
+            sensors: vec![],
+            medium: None,
+        };
+        if !self.medium.parts.is_empty() {
+            world.medium = Some(std::mem::take(&mut self.medium));
+            world.joints.push(Medium::joint(0));
+            self.spans.push(self.drafts[0].node.range());
+        }
         world.sensors = self.sensors(sensors, &world)?;
         let mut file = WorldFile::at_start(self.source.text, world, states, self.spans)?;
         // Poses do not tell how often a hinge has turned.

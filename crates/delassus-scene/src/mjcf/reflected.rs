@@ -56,11 +56,17 @@ impl<'a> Model<'a> {
         let mut row = Matrix::zeros(free.motions.len(), 1);
         for TendonTerm { factor, part } in self.terms_of(motion, 1.0) {
             match part {
-                TendonPart::Coordinate { joint, coordinate } => {
+                // A tendon that actuators act along has no curves: their slope in the position of the file.
+                TendonPart::Coordinate { joint, coordinate }
+                | TendonPart::Polynomial { joint, coordinate, .. } => {
+                    let slope = match part {
+                        TendonPart::Polynomial { coefficients, .. } => coefficients[0],
+                        _ => 1.0,
+                    };
                     let is_this = |m: &Motion| m.joint == joint && m.coordinate == coordinate;
                     let named = self.names.motions.iter().find(|(_, m)| is_this(m));
                     let (name, of) = named?;
-                    row[(*free.by_name.get(name)?, 0)] += factor * of.sign;
+                    row[(*free.by_name.get(name)?, 0)] += factor * slope * of.sign;
                 }
                 TendonPart::Segment { bodies, points } => {
                     let [a, b] = [0, 1].map(|k| self.drafts[bodies[k]].place.point(points[k]));

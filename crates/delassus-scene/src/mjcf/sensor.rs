@@ -6,18 +6,21 @@
 use std::collections::BTreeMap;
 
 use super::Model;
+use super::keyframe::Moving;
 use super::unread::list_unread;
 use crate::diagnostic::Result;
 use crate::xml::Node;
 use delassus::formula::clip;
 use delassus::world::{
-    Axis, Body, BodyFrame, Measured, Pose, Sensor, SensorKind, World, actuators, effort_sensors,
-    joint_sensors,
+    Actuator, Axis, Body, BodyFrame, JointKind, Measured, Pose, Seen, Sensor, SensorKind, TendonPart,
+    TendonTerm, Together, World, actuators, effort_sensors, joint_sensors,
 };
 
 /// Attributes of sensors that are read, or do not change what is measured.
-const SENSOR: [&str; 10] =
-    ["name", "joint", "tendon", "actuator", "site", "objtype", "objname", "noise", "user", "nsample"];
+const SENSOR: [&str; 13] = [
+    "name", "joint", "tendon", "actuator", "site", "body", "objtype", "objname", "reftype", "refname",
+    "noise", "user", "nsample",
+];
 
 impl<'a> Model<'a> {
     /// The sensors of a world that was made of this model; `<sensor>` sections among these.
@@ -31,7 +34,7 @@ impl<'a> Model<'a> {
         let places: BTreeMap<String, usize> = names.map(|(place, actuator)| (actuator.name, place)).collect();
         for node in sections.iter().flat_map(|section| section.children()) {
             list_unread(&mut self.source, node, &SENSOR);
-            match self.sensor(node, &world.bodies, &places)? {
+            match self.sensor(node, world, &places)? {
                 Some(kind) => {
                     let usual = || format!("{} {}", node.tag(), sensors.len());
                     let name = node.attribute("name").map_or_else(usual, str::to_string);
@@ -46,12 +49,14 @@ impl<'a> Model<'a> {
     }
 
     /// What a `<sensor>` measures; `None` where that is not known here.
+    // Long: one kind after the other.
     fn sensor(
         &self,
         node: Node<'a>,
-        bodies: &[Body],
+        world: &World,
         actuators: &BTreeMap<String, usize>,
     ) -> Result<Option<SensorKind>> {
+        let bodies = &world.bodies[..];
         Ok(match node.tag() {
             "jointpos" => Some(SensorKind::JointPosition(self.motion(node, "joint")?.measured())),
             "jointvel" => Some(SensorKind::JointVelocity(self.motion(node, "joint")?.measured())),
@@ -71,6 +76,15 @@ impl<'a> Model<'a> {
                     .zip(factor)
                     .map(|(&actuator, factor)| SensorKind::Effort { actuator, factor: 1.0 / factor })
             }
+            "ballquat" => self.ball(node, world, Seen::Orientation)?,
+            "ballangvel" => self.ball(node, world, Seen::OwnAngularVelocity)?,
+            "jointactuatorfrc" => self.force_on_joint(node, world)?,
+            "subtreecom" => self.subtree(node, bodies, Together::Centre)?,
+            "subtreelinvel" => self.subtree(node, bodies, Together::Velocity)?,
+            "subtreeangmom" => self.subtree(node, bodies, Together::AngularMomentum)?,
+            "clock" => Some(SensorKind::Time),
+            "e_kinetic" => Some(SensorKind::Energy { kinetic: true }),
+            "e_potential" => Some(SensorKind::Energy { kinetic: false }),
             "gyro" => Some(SensorKind::AngularVelocity { of: self.frame_of(node, bodies)?, local: true }),
             "velocimeter" => {
                 Some(SensorKind::LinearVelocity { of: self.frame_of(node, bodies)?, local: true })
@@ -80,6 +94,19 @@ impl<'a> Model<'a> {
                 if ["site", "body", "xbody"].contains(&node.attribute("objtype").unwrap_or_default()) =>
             {
                 let of = self.frame_of(node, bodies)?;
+                if node.has_attribute("reftype") || node.has_attribute("refname") {
+                    let from = self.reference_of(node, bodies)?;
+                    let what = match node.tag() {
+                        "framepos" => Seen::Position,
+                        "framequat" => Seen::Orientation,
+                        "framelinvel" => Seen::LinearVelocity,
+                        "framexaxis" => Seen::AxisOf(Axis::X),
+                        "frameyaxis" => Seen::AxisOf(Axis::Y),
+                        "framezaxis" => Seen::AxisOf(Axis::Z),
+                        _ => Seen::AngularVelocity,
+                    };
+                    return Ok(from.map(|from| SensorKind::Relative { of, from, what }));
+                }
                 Some(match node.tag() {
                     "framepos" => SensorKind::Position(of),
                     "framequat" => SensorKind::Orientation(of),
@@ -92,6 +119,66 @@ impl<'a> Model<'a> {
             }
             _ => None,
         })
+    }
+
+    /// What is seen of the child of a ball joint from its parent; a quaternion of one where the file has it.
+    fn ball(&self, node: Node<'a>, world: &World, what: Seen) -> Result<Option<SensorKind>> {
+        let name = self.source.required(node, "joint", "the name of a ball joint")?;
+        let joint = self.names.motions.get(name).map(|motion| &world.joints[motion.joint]);
+        let Some(joint) = joint.filter(|j| matches!(j.kind, JointKind::Ball)) else { return Ok(None) };
+        let [a, b] = joint.bodies;
+        // The axes of the file on the child, and where they stand on the parent when the joint is at rest.
+        let own = world.bodies[b].frame;
+        let at_rest = joint.frames[0].compose(&joint.frames[1].inverse().compose(&own));
+        let (of, from) = (BodyFrame { body: b, frame: own }, BodyFrame { body: a, frame: at_rest });
+        Ok(Some(SensorKind::Relative { of, from, what }))
+    }
+
+    /// The force of the one actuator on a joint, in its sense in the file.
+    fn force_on_joint(&self, node: Node<'a>, world: &World) -> Result<Option<SensorKind>> {
+        let motion = self.motion(node, "joint")?;
+        let all = actuators(world);
+        let moves = |terms: &[TendonTerm]| {
+            let is_this = |part: &TendonPart| matches!(part, TendonPart::Coordinate { joint, .. } if *joint == motion.joint);
+            terms.iter().any(|term| is_this(&term.part))
+        };
+        let on = |actuator: &Actuator| match &world.joints[actuator.joint].kind {
+            JointKind::Tendon(terms) => moves(terms),
+            _ => {
+                let action = &world.joints[actuator.joint].actions[actuator.action];
+                actuator.joint == motion.joint && action.coordinate == motion.coordinate
+            }
+        };
+        let found: Vec<usize> = (0..all.len()).filter(|&i| on(&all[i])).collect();
+        let is_direct = |i: usize| all[i].joint == motion.joint;
+        Ok(match found[..] {
+            [one] if is_direct(one) => Some(SensorKind::Effort { actuator: one, factor: motion.sign }),
+            _ => None,
+        })
+    }
+
+    /// A body with all that it carries.
+    fn subtree(&self, node: Node<'a>, bodies: &[Body], what: Together) -> Result<Option<SensorKind>> {
+        let name = self.source.required(node, "body", "the name of a body")?;
+        let (first, _) = self.place_of(node, "body", false)?;
+        // One that is part of another has no bodies of its own; what stands still has no mass here.
+        let whole = bodies[first].name == name && !bodies[first].fixed;
+        let carried = |moving: &&Moving<'a>| moving.draft > first && moving.parent < first;
+        let next = self.start.moving.iter().find(carried).map(|moving| moving.draft);
+        let end = next.unwrap_or(bodies.len());
+        let fixed = bodies[first..end].iter().any(|body| body.fixed);
+        Ok((whole && !fixed).then(|| SensorKind::Of { first, count: end - first, what }))
+    }
+
+    /// The frame that `reftype` and `refname` give; `None` for one of a kind not known here.
+    fn reference_of(&self, node: Node<'a>, bodies: &[Body]) -> Result<Option<BodyFrame>> {
+        let kind = node.attribute("reftype").unwrap_or_default();
+        if !["site", "body", "xbody"].contains(&kind) {
+            return Ok(None);
+        }
+        let (body, on_draft) = self.place_of(node, "refname", kind == "site")?;
+        let frame = if kind == "body" { Pose::IDENTITY } else { bodies[body].frame.compose(&on_draft) };
+        Ok(Some(BodyFrame { body, frame }))
     }
 
     /// The length that an actuator acts along: gear · (value of a joint or tendon).

@@ -10,7 +10,7 @@ use delassus::formula::{clip, nearest};
 const HARMLESS: [&str; 9] =
     ["name", "class", "childclass", "group", "user", "rgba", "material", "nsample", "texture"];
 /// Attributes with one consequence, wherever they stand.
-const WITH_CONSEQUENCE: [(&[&str], &str); 4] = [
+const WITH_CONSEQUENCE: [(&[&str], &str); 3] = [
     (
         &[
             "solref",
@@ -27,13 +27,7 @@ const WITH_CONSEQUENCE: [(&[&str], &str); 4] = [
     ),
     (&["margin", "gap"], "`margin`, `gap`: contacts begin where bodies touch, not before"),
     (&["cutoff"], "`cutoff` of a sensor: its values are recorded whole"),
-    (
-        &["fluidshape", "fluidcoef"],
-        "`fluidshape`, `fluidcoef`: no medium lifts or drags by the shape of a geom",
-    ),
 ];
-/// What `<option>` says of the air or water around bodies.
-const MEDIUM: [&str; 3] = ["density", "viscosity", "wind"];
 /// Attributes of `<option>` and its `<flag>` that tune MuJoCo's solver, its integrator or what it computes
 /// beside the motion.
 const OF_THE_SOLVER: [&str; 26] = [
@@ -80,16 +74,6 @@ pub(super) fn list_unread(source: &mut Source<'_>, node: Node<'_>, read: &[&str]
         if matches!(node.tag(), "option" | "flag") && OF_THE_SOLVER.contains(&name) {
             let what = "what <option> says of MuJoCo's solver and integrator: this engine has its own";
             source.note(node, what.to_string());
-            continue;
-        }
-        if node.tag() == "option" && MEDIUM.contains(&name) {
-            // A medium without density and viscosity is none.
-            let is_there = node.attribute(name).is_some_and(|text| text.split_whitespace().any(|x| x != "0"));
-            if is_there {
-                let what =
-                    format!("the medium, `{name}` of <option>: bodies move without drag, lift and wind");
-                source.note(node, what);
-            }
             continue;
         }
         let meant = match nearest(name, read.iter().copied()) {

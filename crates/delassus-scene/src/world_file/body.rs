@@ -103,7 +103,7 @@ impl Written {
         let pose = self.place.compose(&axes);
         let (fixed, force) = (self.given.is_none(), [DVec3::ZERO; 2]);
         let state = BodyState { pose, velocity: DVec3::ZERO, angular_velocity: DVec3::ZERO };
-        (Body { name, fixed, mass, inertia, shapes, frame, force }, state)
+        (Body { name, fixed, mass, inertia, shapes, frame, force, carried: DVec3::ZERO }, state)
     }
 }
 

@@ -122,8 +122,17 @@ impl WorldFile {
         no_contact.dedup();
         let (bodies, states) = bodies.into_iter().unzip();
         let (gravity, surfaces) = (DVec3::new(0.0, 0.0, -GRAVITY), Vec::new());
-        let mut world =
-            World { name, gravity, bodies, joints, surfaces, no_contact, plane: None, sensors: vec![] };
+        let mut world = World {
+            name,
+            gravity,
+            bodies,
+            joints,
+            surfaces,
+            no_contact,
+            plane: None,
+            sensors: vec![],
+            medium: None,
+        };
         world.sensors = world.usual_sensors(world.joints.len());
         WorldFile::at_start(text, world, states, spans)
     }
@@ -244,7 +253,8 @@ impl Contents {
         let (name, force) = (name.to_string(), [DVec3::ZERO; 2]);
         self.names.insert(name.clone(), self.bodies.len());
         let (inertia, shapes, frame) = (DVec3::ZERO, Vec::new(), Pose::IDENTITY);
-        self.bodies.push(Body { name, fixed: true, mass: 0.0, inertia, shapes, frame, force });
+        let (fixed, mass, carried) = (true, 0.0, DVec3::ZERO);
+        self.bodies.push(Body { name, fixed, mass, inertia, shapes, frame, force, carried });
         let (velocity, angular_velocity) = (DVec3::ZERO, DVec3::ZERO);
         self.states.push(BodyState { pose: Pose::IDENTITY, velocity, angular_velocity });
         self.bodies.len() - 1
@@ -325,6 +335,7 @@ pub(super) fn world_at(
         no_contact,
         plane: plane.map(|plane| plane.axis),
         sensors: vec![],
+        medium: None,
     };
     let mut file = WorldFile::at_start(text, world, contents.states, spans)?;
     control::apply(root, &contents.symbols, &mut file.world)?;

@@ -11,7 +11,7 @@ use delassus_solve::linalg::Fraction;
 
 use crate::lagrangian::Row;
 use crate::world;
-use crate::world::{FIXED_SLOT, Masses, RowKind, Rows, World, WorldState};
+use crate::world::{FIXED_SLOT, Masses, RowKind, Rows, World, WorldState, lift_of_medium};
 
 /// What products, rotations and sums of terms round away, relative to these: some units in the last place.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
@@ -73,7 +73,7 @@ pub(super) fn free_force(world: &World, state: &WorldState, masses: &Masses) -> 
         let (weight, omega) = (body.mass * world.gravity, s.angular_velocity);
         let (spin, torque) = (body.inertia * omega, s.pose.local_vector(body.force[1]));
         for c in 0..3 {
-            for term in [weight[c], body.force[0][c]] {
+            for term in [weight[c], body.force[0][c], body.carried[c]] {
                 force.add(at + c, -term, term);
             }
             let (next, last) = ((c + 1) % 3, (c + 2) % 3);
@@ -84,6 +84,18 @@ pub(super) fn free_force(world: &World, state: &WorldState, masses: &Masses) -> 
             force.add(at + 3 + c, -torque[c], torque.length());
         }
     }
+    lift_of_medium(
+        world,
+        |body| state.bodies[body],
+        |body, [push, moment]| {
+            let at = 6 * masses.slot[body] as usize;
+            for c in 0..3 {
+                // A component is as uncertain as all that was added up for it.
+                force.add(at + c, -push[c], push.length());
+                force.add(at + 3 + c, -moment[c], moment.length());
+            }
+        },
+    );
     force
 }
 

@@ -362,6 +362,7 @@ mod tests {
             shapes: vec![],
             frame: Pose::IDENTITY,
             force: [DVec3::ZERO; 2],
+            carried: DVec3::ZERO,
         };
         let world = World {
             name: String::new(),
@@ -372,6 +373,7 @@ mod tests {
             no_contact: vec![],
             plane: None,
             sensors: vec![],
+            medium: None,
         };
         let c = contact([DVec3::ZERO; 2], [0.0; 2], Features::Points, DVec3::X);
         let list = [c, Contact { bodies: [0, 2], ..c }, Contact { feature: 1, ..c }];

@@ -70,7 +70,7 @@ pub enum ControlError {
 
 impl Stepper {
     /// Sets the force on the centre of mass and the moment on a body, world axes, N and N m, until they are
-    /// changed.
+    /// changed. What carries its weight stays.
     pub fn set_load(&mut self, body: usize, force: DVec3, moment: DVec3) -> Result<(), ControlError> {
         let to = self.checked_body(body)?;
         if to.fixed {

@@ -28,7 +28,8 @@ const MAX_REMAINING_RATIO: f64 = 0.9;
 pub fn depenetrate(world: &World, state: &mut WorldState) -> Option<f64> {
     let mut idle = world.clone();
     (idle.gravity, idle.surfaces) = (DVec3::ZERO, vec![]);
-    idle.bodies.iter_mut().for_each(|body| body.force = [DVec3::ZERO; 2]);
+    idle.medium = None;
+    idle.bodies.iter_mut().for_each(|body| (body.force, body.carried) = ([DVec3::ZERO; 2], DVec3::ZERO));
     let options = StepOptions { dt: SEPARATION_STEP, scheme: Scheme::HalfImplicit, ..StepOptions::default() };
     let mut stepper = Stepper::as_given(idle.into(), state.clone(), options);
     stop(&mut stepper);

@@ -4,7 +4,7 @@
 //! v ← v + h M⁻¹F(q) ,   q ← q ⊕ h v
 //! ```
 //!
-//! v has 6 entries per moving body, F weight and constant forces. Source: 004 eq. 9.
+//! v has 6 entries per moving body, F weight, constant forces and those of a medium. Source: 004 eq. 9.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use delassus_solve::problem::Law;
 
 use super::options::{FrictionLaw, Scheme, StepOptions};
 use crate::collision::{Contact, ContactRows};
-use crate::world::{BodyState, FIXED_SLOT, Grain, Masses, Surface, World, drift};
+use crate::world::{BodyState, FIXED_SLOT, Grain, Masses, Surface, World, drift, lift_of_medium};
 use glam::DVec3;
 
 /// Approach speeds below this fraction of g h, the speed gravity adds in one step, cause no rebound.
@@ -104,12 +104,60 @@ impl Model {
         self.world.surfaces.iter().any(|surface| surface.restitution > 0.0)
     }
 
-    /// v ← v + h M⁻¹F at the poses of these bodies.
+    /// v ← v + h M⁻¹F at the poses and velocities of these bodies.
     pub(super) fn kick(&self, bodies: &[BodyState], h: f64, v: &mut [f64]) {
+        self.weigh(bodies, h, v);
+        self.lift(|body| bodies[body], h, v);
+    }
+
+    /// The second half of a substep of the length h, after a way with the velocities of `end`: weight at its
+    /// end, and a medium of the middle in both halves together, since its forces w depend on velocities.
+    ///
+    /// ```text
+    /// v ← v + (h/2) M⁻¹F(q₁) + (h/2) M⁻¹ (w(q₀, v_½) + w(q₁, v_½) − w(q₀, v₀))
+    /// ```
+    pub(super) fn second_kick(
+        &self,
+        start: &[BodyState],
+        middle: &[f64],
+        end: &[BodyState],
+        h: f64,
+        v: &mut [f64],
+    ) {
+        self.weigh(end, 0.5 * h, v);
+        if self.world.medium.is_none() {
+            return;
+        }
+        let before = |body: usize| {
+            let at = 6 * self.masses.slot[body] as usize;
+            BodyState {
+                velocity: DVec3::from_slice(&middle[at..at + 3]),
+                angular_velocity: DVec3::from_slice(&middle[at + 3..at + 6]),
+                ..start[body]
+            }
+        };
+        self.lift(before, 0.5 * h, v);
+        self.lift(|body| end[body], 0.5 * h, v);
+        self.lift(|body| start[body], -0.5 * h, v);
+    }
+
+    /// v ← v + h M⁻¹w of a medium, w without its resistances.
+    fn lift(&self, states: impl Fn(usize) -> BodyState, h: f64, v: &mut [f64]) {
+        lift_of_medium(&self.world, states, |body, [force, moment]| {
+            let at = 6 * self.masses.slot[body] as usize;
+            for c in 0..3 {
+                v[at + c] += h * force[c] * self.masses.inverse[at + c];
+                v[at + 3 + c] += h * moment[c] * self.masses.inverse[at + 3 + c];
+            }
+        });
+    }
+
+    /// v ← v + h M⁻¹F of weight and constant forces at the poses of these bodies.
+    fn weigh(&self, bodies: &[BodyState], h: f64, v: &mut [f64]) {
         for ((body, s), &slot) in self.world.bodies.iter().zip(bodies).zip(&self.masses.slot) {
             if slot != FIXED_SLOT {
                 let at = 6 * slot as usize;
-                let a = self.world.gravity + body.force[0] / body.mass;
+                let a = self.world.gravity + body.constant_force() / body.mass;
                 let b = s.pose.local_vector(body.force[1]) / body.inertia;
                 for c in 0..3 {
                     v[at + c] += h * a[c];
@@ -119,7 +167,7 @@ impl Model {
         }
     }
 
-    /// Accelerations M⁻¹F at the poses of these bodies into `out`.
+    /// Accelerations M⁻¹F at the poses and velocities of these bodies into `out`.
     pub(super) fn accelerations(&self, bodies: &[BodyState], out: &mut Vec<f64>) {
         out.clear();
         out.resize(self.masses.mass.len(), 0.0);
@@ -217,6 +265,7 @@ pub(super) mod fixtures {
             shapes: vec![Shape { kind, pose: Pose::IDENTITY }],
             frame: Pose::IDENTITY,
             force: [DVec3::ZERO; 2],
+            carried: DVec3::ZERO,
         }
     }
 
@@ -238,6 +287,7 @@ pub(super) mod fixtures {
             no_contact: vec![],
             plane: None,
             sensors: vec![],
+            medium: None,
         };
         let bodies = vec![at(DVec3::ZERO, DVec3::ZERO), at(DVec3::new(0.0, 0.0, RADIUS + gap), velocity)];
         (world, WorldState { t: 0.0, bodies, coordinates: vec![] })
@@ -269,6 +319,7 @@ pub(super) mod fixtures {
             no_contact: vec![[0, 1]],
             plane: None,
             sensors: vec![],
+            medium: None,
         };
         let bodies = vec![at(DVec3::ZERO, DVec3::ZERO), at(z * DVec3::Z, velocity * DVec3::Z)];
         (world, WorldState { t: 0.0, bodies, coordinates: vec![] })

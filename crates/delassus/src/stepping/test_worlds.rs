@@ -15,6 +15,7 @@ pub fn on_a_floor(kind: ShapeKind, height: f64, [mu, restitution]: [f64; 2]) -> 
         shapes: vec![Shape { kind, pose: Pose::IDENTITY }],
         frame: Pose::IDENTITY,
         force: [DVec3::ZERO; 2],
+        carried: DVec3::ZERO,
     };
     let world = World {
         name: String::new(),
@@ -25,6 +26,7 @@ pub fn on_a_floor(kind: ShapeKind, height: f64, [mu, restitution]: [f64; 2]) -> 
         no_contact: vec![],
         plane: None,
         sensors: vec![],
+        medium: None,
     };
     let at = |z: f64| BodyState {
         pose: Pose { position: DVec3::new(0.0, 0.0, z), ..Pose::IDENTITY },

@@ -8,7 +8,9 @@ use glam::{DQuat, DVec3};
 use thiserror::Error;
 
 use super::joint_check::{JointError, check_joints};
-use super::{Body, BodyState, Grain, Pose, ShapeKind, Surface, World, WorldState};
+use super::{
+    Body, BodyState, Grain, Immersed, ImmersedForm, Medium, Pose, ShapeKind, Surface, World, WorldState,
+};
 
 /// Relative tolerance of the triangle inequality of principal moments of inertia: rounding of what people
 /// write.
@@ -203,7 +205,47 @@ pub fn check_world(world: &World, state: &WorldState) -> Result<(), WorldError> 
         check_surface(surface)?;
     }
     world.bodies.iter().zip(&state.bodies).try_for_each(|(body, at)| check_body_at(body, at))?;
+    let rows_of_medium = world.joints.iter().filter(|joint| joint.is_medium());
+    let (last, count) = (world.joints.last().is_some_and(|joint| joint.is_medium()), rows_of_medium.count());
+    if let Some(medium) = &world.medium {
+        check_medium(medium, &world.bodies)?;
+        number("the number of joints of a medium", count as f64, last && count == 1, "1, the last one")?;
+    } else {
+        number("the number of joints of a medium", count as f64, count == 0, "0 without a medium")?;
+    }
     Ok(check_joints(world)?)
+}
+
+/// Whether a medium and what of bodies stands in it make sense.
+fn check_medium(medium: &Medium, bodies: &[Body]) -> Result<(), WorldError> {
+    let number = |what: &'static str, value: f64, holds: bool, range: &'static str| match holds {
+        true => Ok(()),
+        false => Err(WorldError::Number { what, value, range }),
+    };
+    for (what, x) in [("the density of the medium", medium.density), ("its viscosity", medium.viscosity)] {
+        number(what, x, x >= 0.0 && x.is_finite(), "at least 0")?;
+    }
+    medium.wind.to_array().into_iter().try_for_each(|x| number("the wind", x, x.is_finite(), "finite"))?;
+    for Immersed { body, pose, form } in &medium.parts {
+        let Some(of) = bodies.get(*body) else {
+            return number("the number of a body in the medium", *body as f64, false, "that of a body");
+        };
+        check_pose(of, "a place in the medium", pose)?;
+        let (sizes, coefficients) = match form {
+            ImmersedForm::Box { edges } => (edges, vec![]),
+            ImmersedForm::Ellipsoid { half_axes, coefficients: c, added } => {
+                let inner = added.iter().flat_map(|x| x.to_array());
+                let given = [c.blunt, c.slender, c.angular, c.kutta, c.magnus];
+                (half_axes, given.into_iter().chain(inner).collect())
+            }
+        };
+        let positive = |x: f64| require(of, "a size in the medium", x, x > 0.0 && x.is_finite(), "positive");
+        sizes.to_array().into_iter().try_for_each(positive)?;
+        let given =
+            |x: f64| require(of, "a coefficient in the medium", x, x >= 0.0 && x.is_finite(), "at least 0");
+        coefficients.into_iter().try_for_each(given)?;
+    }
+    Ok(())
 }
 
 /// Whether the numbers of a surface are coefficients.
@@ -296,7 +338,7 @@ fn check_body(body: &Body) -> Result<(), WorldError> {
         body.inertia.to_array().into_iter().try_for_each(|x| positive("a moment of inertia", x))?;
         check_triangle(body)?;
     }
-    let forces = body.force.iter().flat_map(|f| f.to_array());
+    let forces = body.force.iter().chain([&body.carried]).flat_map(|f| f.to_array());
     forces.into_iter().try_for_each(|x| require(body, "a force", x, x.is_finite(), "finite"))?;
     for (shape, what) in body.shapes.iter().enumerate() {
         check_shape(&what.kind).map_err(|problem| WorldError::Shape {

@@ -162,6 +162,7 @@ impl Default for World {
             no_contact: vec![],
             plane: None,
             sensors: vec![],
+            medium: None,
         }
     }
 }
@@ -177,6 +178,7 @@ impl Default for Body {
             shapes: vec![],
             frame: Pose::IDENTITY,
             force: [DVec3::ZERO; 2],
+            carried: DVec3::ZERO,
         }
     }
 }

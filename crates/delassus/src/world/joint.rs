@@ -246,6 +246,15 @@ pub enum TendonPart {
         /// Its coordinate.
         coordinate: Coordinate,
     },
+    /// A polynomial of a coordinate c of another joint that is no tendon: Σ aₖ cᵏ.
+    Polynomial {
+        /// The joint.
+        joint: usize,
+        /// Its coordinate.
+        coordinate: Coordinate,
+        /// a₁ to a₄.
+        coefficients: [f64; 4],
+    },
     /// The distance between two points, each in the axes of its body.
     Segment {
         /// The bodies.

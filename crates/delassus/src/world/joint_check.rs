@@ -79,7 +79,7 @@ fn check_joint(world: &World, joint: &Joint) -> Result<(), JointError> {
     if let Some(&body) = joint.bodies.iter().find(|&&b| b >= world.bodies.len()) {
         return Err(JointError::NoBody { joint: name(), body });
     }
-    if joint.bodies[0] == joint.bodies[1] {
+    if joint.bodies[0] == joint.bodies[1] && !joint.is_medium() {
         return Err(JointError::SameBody { joint: name(), body: world.bodies[joint.bodies[0]].name.clone() });
     }
     let require = |holds: bool, what: &'static str, value: f64, range: &'static str| match holds {
@@ -168,7 +168,11 @@ fn check_tendon(
     for TendonTerm { factor, part } in terms {
         finite(*factor)?;
         let bodies = match part {
-            &TendonPart::Coordinate { joint: other, coordinate } => {
+            &TendonPart::Coordinate { joint: other, coordinate }
+            | &TendonPart::Polynomial { joint: other, coordinate, .. } => {
+                if let TendonPart::Polynomial { coefficients, .. } = part {
+                    coefficients.iter().try_for_each(|x| finite(*x))?;
+                }
                 let is_tendon =
                     |j: &Joint| matches!(j.kind, JointKind::Tendon(_) | JointKind::Coupler { .. });
                 let Some(of) = world.joints.get(other).filter(|j| !is_tendon(j)) else {

@@ -55,6 +55,15 @@ impl Add<f64> for Function {
     }
 }
 
+impl Function {
+    /// a₁ x + a₂ x² + a₃ x³ + a₄ x⁴ of this function x.
+    pub fn polynomial(self, [a, b, c, d]: &[f64; 4]) -> Function {
+        let x = self.value;
+        let slope = a + x * (2.0 * b + x * (3.0 * c + x * 4.0 * d));
+        Function { value: x * (a + x * (b + x * (c + x * d))), ..slope * self }
+    }
+}
+
 /// atan2(y, x) of two functions.
 fn angle(y: Function, x: Function) -> Function {
     let square = x.value * x.value + y.value * y.value;

@@ -12,6 +12,7 @@
 
 use super::joint::{Action, ActionKind, Coordinate, Joint, JointKind, TendonPart, TendonTerm};
 use super::joint_frames::{Frames, Function, first_guess};
+use super::medium::resistances;
 use super::rows::{Row, RowKind, Rows};
 use super::{Pose, World, WorldState};
 use crate::formula::{AnyFormula, HyperDual, Point};
@@ -29,13 +30,18 @@ struct RowTerms<'a> {
 #[derive(Clone, Copy)]
 enum Measure<'a> {
     Of(&'a Joint, &'a Frames, Function),
-    Tendon { terms: &'a [TendonTerm], value: f64 },
+    Tendon {
+        terms: &'a [TendonTerm],
+        value: f64,
+    },
+    /// A function of frames on these bodies.
+    On([usize; 2], &'a Frames, Function),
 }
 
 impl Measure<'_> {
     fn value(&self) -> f64 {
         match self {
-            Measure::Of(.., f) => f.value,
+            Measure::Of(.., f) | Measure::On(.., f) => f.value,
             Measure::Tendon { value, .. } => *value,
         }
     }
@@ -240,10 +246,16 @@ fn length(world: &World, state: &WorldState, terms: &[TendonTerm]) -> f64 {
 /// A part of a tendon: its bodies, frames on them, and the function of these that it is.
 fn part(world: &World, state: &WorldState, part: &TendonPart) -> ([usize; 2], Frames, Function) {
     match part {
-        &TendonPart::Coordinate { joint, coordinate } => {
+        &TendonPart::Coordinate { joint, coordinate } | &TendonPart::Polynomial { joint, coordinate, .. } => {
             let of = &world.joints[joint];
             let frames = Frames::new(of, state);
-            (of.bodies, frames, measured(of, &frames, coordinate, last(state, joint)))
+            let c = measured(of, &frames, coordinate, last(state, joint));
+            match part {
+                TendonPart::Polynomial { coefficients, .. } => {
+                    (of.bodies, frames, c.polynomial(coefficients))
+                }
+                _ => (of.bodies, frames, c),
+            }
         }
         &TendonPart::Segment { bodies, points } => {
             let at = points.map(|position| Pose { position, ..Pose::IDENTITY });
@@ -267,6 +279,7 @@ fn for_each_part(
 ) {
     match measure {
         Measure::Of(joint, frames, f) => call(joint.bodies, frames, &(factor * *f)),
+        Measure::On(bodies, frames, f) => call(*bodies, frames, &(factor * *f)),
         Measure::Tendon { terms, .. } => terms.iter().for_each(|term| {
             let (bodies, frames, f) = part(world, state, &term.part);
             call(bodies, &frames, &((factor * term.factor) * f));
@@ -378,6 +391,13 @@ fn others(
     [dt, t]: [f64; 2],
     emit: &mut impl FnMut(RowTerms<'_>),
 ) {
+    if joint.is_medium() {
+        return resistances(world, state, joint.bodies[0], |bodies, frames, along, damping| {
+            let kind = RowKind::Spring { stiffness: 0.0, damping };
+            let parts = &[(1.0, Measure::On(bodies, frames, along))];
+            emit(RowTerms { kind, value: 0.0, rate: 0.0, load: 0.0, parts });
+        });
+    }
     if joint.actions.is_empty() && joint.friction.is_none() {
         return;
     }
@@ -457,15 +477,7 @@ mod tests {
     }
 
     fn body(name: &str, fixed: bool) -> Body {
-        Body {
-            name: name.into(),
-            fixed,
-            mass: 1.0,
-            inertia: DVec3::ONE,
-            shapes: vec![],
-            frame: Pose::IDENTITY,
-            force: [DVec3::ZERO; 2],
-        }
+        Body { name: name.into(), fixed, ..Body::default() }
     }
 
     /// Three bodies, of which the first is fixed, under joints that hold, limit and drive them.
@@ -500,6 +512,7 @@ mod tests {
             no_contact,
             plane: None,
             sensors: vec![],
+            medium: None,
         };
         let moving = |pose: Pose, velocity: [f64; 3], angular: [f64; 3]| BodyState {
             pose,

@@ -103,6 +103,7 @@ mod tests {
             shapes: vec![],
             frame: Pose::IDENTITY,
             force: [DVec3::ZERO; 2],
+            carried: DVec3::ZERO,
         }
     }
 
@@ -117,6 +118,7 @@ mod tests {
             no_contact: vec![],
             plane: None,
             sensors: vec![],
+            medium: None,
         }
     }
 

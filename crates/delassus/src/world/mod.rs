@@ -21,6 +21,7 @@ mod joint_rows;
 mod loop_closure;
 mod mass_properties;
 mod masses;
+mod medium;
 mod mobility;
 mod rigid_body;
 mod rows;
@@ -42,15 +43,19 @@ pub use joint_rows::{coordinate_at, joint_coordinate, joint_rows, joint_values, 
 pub use loop_closure::{CloseError, Closure, Opening, close_loops, opening, project_velocities};
 pub(crate) use mass_properties::open_edges;
 pub use mass_properties::{MassProperties, NoVolume, principal_axes, shape_mass};
+pub use medium::{FluidCoefficients, Immersed, ImmersedForm, Medium};
 pub use mobility::{Mobility, mobility};
 pub use rigid_body::{drift, energy, kinetic_energy, potential_energy};
 pub use rows::{Row, RowKind, Rows};
-pub use sensor::{BodyFrame, Measured, Sensor, SensorKind, effort_sensors, joint_sensors, read_sensors};
+pub use sensor::{
+    BodyFrame, Measured, Seen, Sensor, SensorKind, Together, effort_sensors, joint_sensors, read_sensors,
+};
 pub use servo::Servo;
 pub use set_joint::set_joint;
 
 pub(crate) use joint_rows::{distance_to_target, joint_rows_at, other_rows_at};
 pub(crate) use masses::{FIXED_SLOT, Masses, apply_row_impulse, dot6, row_mobility, row_velocity};
+pub(crate) use medium::lift_of_medium;
 pub(crate) use tree::{CompliantRow, MAX_ROWS_AT_ONCE, Tree, TreeBasis, TreeFactor, TreeScratch};
 
 use std::sync::Arc;
@@ -117,6 +122,9 @@ pub struct World {
     pub plane: Option<Axis>,
     /// What is recorded beside the motion of bodies.
     pub sensors: Vec<Sensor>,
+    /// Air or water around all bodies, with [`Medium::joint`] as the last joint; `None` where they move without
+    /// drag.
+    pub medium: Option<Medium>,
 }
 
 /// A rigid body.
@@ -136,6 +144,9 @@ pub struct Body {
     pub frame: Pose,
     /// Force on the centre of mass in world axes and moment in world axes, constant in time.
     pub force: [DVec3; 2],
+    /// A force on the centre of mass in world axes beside that, which carries weight and stays when a load is
+    /// set.
+    pub carried: DVec3,
 }
 
 /// A shape on a body.
@@ -260,6 +271,11 @@ impl World {
 }
 
 impl Body {
+    /// The constant force on the centre of mass: what is set and what carries weight.
+    pub fn constant_force(&self) -> DVec3 {
+        self.force[0] + self.carried
+    }
+
     /// Distance from the centre of mass within which all its shapes lie, planes left out.
     pub fn bounding_radius(&self) -> f64 {
         self.shapes.iter().map(|shape| shape.pose.position.length() + shape.kind.radius()).fold(0.0, f64::max)

@@ -114,8 +114,9 @@ pub fn kinetic_energy(world: &World, state: &WorldState) -> f64 {
 /// of joints.
 pub fn potential_energy(world: &World, state: &WorldState) -> f64 {
     let moving = world.bodies.iter().zip(&state.bodies).filter(|(body, _)| !body.fixed);
-    let weight: f64 =
-        moving.map(|(body, s)| -(body.mass * world.gravity + body.force[0]).dot(s.pose.position)).sum();
+    let weight: f64 = moving
+        .map(|(body, s)| -(body.mass * world.gravity + body.constant_force()).dot(s.pose.position))
+        .sum();
     weight + spring_energy(world, state)
 }
 
@@ -138,6 +139,7 @@ mod tests {
             shapes: vec![],
             frame: Pose::IDENTITY,
             force: [DVec3::ZERO; 2],
+            carried: DVec3::ZERO,
         }
     }
 

@@ -6,10 +6,12 @@
 //!
 //! Frames stand on the axes of their body (principal axes, centre of mass).
 
+use std::ops::Range;
+
 use glam::DVec3;
 
 use super::joint_rows::coordinate_at;
-use super::{Axis, Coordinate, Pose, World, WorldState};
+use super::{Axis, Body, BodyState, Coordinate, Pose, World, WorldState, kinetic_energy, potential_energy};
 
 /// A quantity with its name.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +42,34 @@ pub struct BodyFrame {
     pub body: usize,
     /// The frame, in the axes of the body.
     pub frame: Pose,
+}
+
+/// What is seen of a frame from another one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Seen {
+    /// Its origin, in the axes of the other.
+    Position,
+    /// Its axes as a quaternion w, x, y, z.
+    Orientation,
+    /// One of its axes, in those of the other.
+    AxisOf(Axis),
+    /// The velocity of its origin for who turns with the other, in the axes of that.
+    LinearVelocity,
+    /// Its angular velocity against the other, in the axes of that.
+    AngularVelocity,
+    /// The same in its own axes.
+    OwnAngularVelocity,
+}
+
+/// What is measured of several bodies together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Together {
+    /// Their centre of mass, m.
+    Centre,
+    /// Its velocity, m/s.
+    Velocity,
+    /// Their angular momentum about it, kg m²/s.
+    AngularMomentum,
 }
 
 /// What a sensor measures.
@@ -81,18 +111,51 @@ pub enum SensorKind {
         /// Whether in its own axes.
         local: bool,
     },
+    /// A frame, seen from another one.
+    Relative {
+        /// The frame.
+        of: BodyFrame,
+        /// From where.
+        from: BodyFrame,
+        /// What of it.
+        what: Seen,
+    },
+    /// Bodies that follow each other, in world axes.
+    Of {
+        /// The first.
+        first: usize,
+        /// How many.
+        count: usize,
+        /// What of them.
+        what: Together,
+    },
+    /// The time, s.
+    Time,
+    /// Energy of the whole: kinetic, or in gravity, constant forces and springs, J.
+    Energy {
+        /// Which.
+        kinetic: bool,
+    },
 }
 
 impl SensorKind {
     /// What follows the name in each of its columns.
     pub fn suffixes(&self) -> &'static [&'static str] {
         match self {
-            SensorKind::JointPosition(_) | SensorKind::JointVelocity(_) | SensorKind::Effort { .. } => &[""],
-            SensorKind::Orientation(_) => &[".w", ".x", ".y", ".z"],
+            SensorKind::JointPosition(_)
+            | SensorKind::JointVelocity(_)
+            | SensorKind::Effort { .. }
+            | SensorKind::Time
+            | SensorKind::Energy { .. } => &[""],
+            SensorKind::Orientation(_) | SensorKind::Relative { what: Seen::Orientation, .. } => {
+                &[".w", ".x", ".y", ".z"]
+            }
             SensorKind::Position(_)
             | SensorKind::AxisOf { .. }
             | SensorKind::LinearVelocity { .. }
-            | SensorKind::AngularVelocity { .. } => &[".x", ".y", ".z"],
+            | SensorKind::AngularVelocity { .. }
+            | SensorKind::Relative { .. }
+            | SensorKind::Of { .. } => &[".x", ".y", ".z"],
         }
     }
 }
@@ -119,11 +182,15 @@ pub fn read_sensors(world: &World, state: &WorldState, efforts: &[f64], to: &mut
                 to.extend((pose(state, &of).rotation * axis.vector()).to_array());
             }
             SensorKind::LinearVelocity { of, local } => {
-                let (s, at) = (&state.bodies[of.body], pose(state, &of));
-                let arm = at.position - s.pose.position;
-                let v = s.velocity + s.world_angular_velocity().cross(arm);
-                to.extend(in_axes(v, &at, local));
+                to.extend(in_axes(velocity(state, &of), &pose(state, &of), local));
             }
+            SensorKind::Relative { of, from, what } => relative(state, &of, &from, what, to),
+            SensorKind::Of { first, count, what } => {
+                to.extend(together(world, state, first..first + count, what).to_array());
+            }
+            SensorKind::Time => to.push(state.t),
+            SensorKind::Energy { kinetic: true } => to.push(kinetic_energy(world, state)),
+            SensorKind::Energy { kinetic: false } => to.push(potential_energy(world, state)),
             SensorKind::AngularVelocity { of, local } => {
                 let w = state.bodies[of.body].world_angular_velocity();
                 to.extend(in_axes(w, &pose(state, &of), local));
@@ -135,6 +202,55 @@ pub fn read_sensors(world: &World, state: &WorldState, efforts: &[f64], to: &mut
 /// Where a frame stands.
 fn pose(state: &WorldState, of: &BodyFrame) -> Pose {
     state.bodies[of.body].pose.compose(&of.frame)
+}
+
+/// The velocity of the origin of a frame, in world axes.
+fn velocity(state: &WorldState, of: &BodyFrame) -> DVec3 {
+    let s = &state.bodies[of.body];
+    let arm = pose(state, of).position - s.pose.position;
+    s.velocity + s.world_angular_velocity().cross(arm)
+}
+
+fn relative(state: &WorldState, of: &BodyFrame, from: &BodyFrame, what: Seen, to: &mut Vec<f64>) {
+    let (at, seen) = (pose(state, of), pose(state, from));
+    let turning = |frame: &BodyFrame| state.bodies[frame.body].world_angular_velocity();
+    let (omega, away) = (turning(of) - turning(from), at.position - seen.position);
+    to.extend(match what {
+        Seen::Orientation => {
+            let q = seen.rotation.conjugate() * at.rotation;
+            return to.extend([q.w, q.x, q.y, q.z]);
+        }
+        Seen::Position => seen.local_vector(away).to_array(),
+        Seen::AxisOf(axis) => seen.local_vector(at.rotation * axis.vector()).to_array(),
+        Seen::LinearVelocity => {
+            let carried = velocity(state, from) + turning(from).cross(away);
+            seen.local_vector(velocity(state, of) - carried).to_array()
+        }
+        Seen::AngularVelocity => seen.local_vector(omega).to_array(),
+        Seen::OwnAngularVelocity => at.local_vector(omega).to_array(),
+    });
+}
+
+/// Centre of mass, its velocity or the angular momentum about it of those of the bodies that move.
+fn together(world: &World, state: &WorldState, bodies: Range<usize>, what: Together) -> DVec3 {
+    let all =
+        || bodies.clone().filter(|&b| !world.bodies[b].fixed).map(|b| (&world.bodies[b], &state.bodies[b]));
+    let mass: f64 = all().map(|(body, _)| body.mass).sum();
+    let mean = |of: fn(&BodyState) -> DVec3| all().map(|(b, s)| b.mass * of(s)).sum::<DVec3>() / mass;
+    match what {
+        _ if mass <= 0.0 => DVec3::ZERO,
+        Together::Centre => mean(|s| s.pose.position),
+        Together::Velocity => mean(|s| s.velocity),
+        Together::AngularMomentum => {
+            let (centre, v) = (mean(|s| s.pose.position), mean(|s| s.velocity));
+            let of = |(body, s): (&Body, &BodyState)| {
+                let arm = s.pose.position - centre;
+                s.pose.rotation * (body.inertia * s.angular_velocity)
+                    + arm.cross(body.mass * (s.velocity - v))
+            };
+            all().map(of).sum()
+        }
+    }
 }
 
 fn in_axes(v: DVec3, of: &Pose, local: bool) -> [f64; 3] {
@@ -193,6 +309,7 @@ mod tests {
         let measured =
             Measured { joint: 0, coordinate: Coordinate::About(Axis::Z), sign: -1.0, reference: 0.5 };
         let of = BodyFrame { body: 1, frame: Pose { position: 0.5 * DVec3::X, ..Pose::IDENTITY } };
+        let ground = BodyFrame { body: 0, frame: Pose::IDENTITY };
         let named = |kind| Sensor { name: "tip".into(), kind };
         scene.world.sensors = joint_sensors([("hinge", measured)]);
         scene.world.sensors.extend([
@@ -202,6 +319,13 @@ mod tests {
             named(SensorKind::LinearVelocity { of, local: true }),
             named(SensorKind::AngularVelocity { of, local: true }),
             named(SensorKind::Effort { actuator: 0, factor: 2.0 }),
+            named(SensorKind::Relative { of: ground, from: of, what: Seen::Position }),
+            named(SensorKind::Relative { of: ground, from: of, what: Seen::LinearVelocity }),
+            named(SensorKind::Relative { of, from: ground, what: Seen::LinearVelocity }),
+            named(SensorKind::Relative { of: ground, from: of, what: Seen::AngularVelocity }),
+            named(SensorKind::Of { first: 0, count: 2, what: Together::Centre }),
+            named(SensorKind::Of { first: 0, count: 2, what: Together::AngularMomentum }),
+            named(SensorKind::Time),
         ]);
         let mut found = vec![];
         read_sensors(&scene.world, &scene.state, &[1.5], &mut found);
@@ -217,6 +341,14 @@ mod tests {
             &[0.0, 1.0, 0.0],
             &[0.0, 0.0, 2.0],
             &[3.0],
+            // From the tip, whose x axis is along y: the ground lies behind it, and for who turns with it at rest.
+            &[-0.5, 0.0, 0.0],
+            &[0.0, 0.0, 0.0],
+            &[-1.0, 0.0, 0.0],
+            &[0.0, 0.0, -2.0],
+            &[0.0, 0.0, 0.0],
+            &[0.0, 0.0, 2.0 * scene.world.bodies[1].inertia.z],
+            &[scene.state.t],
         ]
         .concat();
         let near = found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-14);

@@ -54,6 +54,7 @@ pub fn world_of(kinds: &[ShapeKind]) -> World {
         shapes: vec![Shape { kind: kind.clone(), pose: Pose::IDENTITY }],
         frame: Pose::IDENTITY,
         force: [DVec3::ZERO; 2],
+        carried: DVec3::ZERO,
     });
     World {
         name: String::new(),
@@ -64,6 +65,7 @@ pub fn world_of(kinds: &[ShapeKind]) -> World {
         no_contact: Vec::new(),
         plane: None,
         sensors: vec![],
+        medium: None,
     }
 }
 

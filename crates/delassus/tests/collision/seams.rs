@@ -25,6 +25,7 @@ fn scene(
         shapes: vec![Shape { kind, pose: Pose::IDENTITY }],
         frame: Pose::IDENTITY,
         force: [DVec3::ZERO; 2],
+        carried: DVec3::ZERO,
     };
     let mut bodies: Vec<Body> = ground.iter().map(|(kind, _)| body(kind.clone(), true)).collect();
     bodies.push(body(mover, false));
@@ -41,6 +42,7 @@ fn scene(
         no_contact: Vec::new(),
         plane: None,
         sensors: vec![],
+        medium: None,
     };
     let mut state = state_of(&poses);
     state.bodies[ground.len()].velocity = v;

@@ -9,6 +9,7 @@ mod golden_motion;
 mod impacts;
 mod laws_in_motion;
 mod limits;
+mod medium;
 mod motion;
 mod motors;
 mod rotors;

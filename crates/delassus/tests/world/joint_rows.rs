@@ -18,6 +18,7 @@ pub fn body(name: &str, mass: f64, inertia: DVec3) -> Body {
         shapes: Vec::new(),
         frame: Pose::IDENTITY,
         force: [DVec3::ZERO; 2],
+        carried: DVec3::ZERO,
     }
 }
 
@@ -32,6 +33,7 @@ pub fn world(bodies: Vec<Body>, joints: Vec<Joint>) -> World {
         no_contact: Vec::new(),
         plane: None,
         sensors: vec![],
+        medium: None,
     }
 }
 

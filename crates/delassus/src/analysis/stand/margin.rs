@@ -105,7 +105,9 @@ pub fn margin_proof(at_rest: &WorldAtRest, what: Margin, found: &Bracket) -> Opt
             (at.balance.with_load(base, at.balance.load_error.clone()), Some(direction))
         }
         Margin::Tilt { direction } => {
-            let free = |body: &crate::world::Body| body.fixed || body.force == [DVec3::ZERO; 2];
+            let free = |body: &crate::world::Body| {
+                body.fixed || body.force == [DVec3::ZERO; 2] && body.carried == DVec3::ZERO
+            };
             let bounded = |support: &Support| matches!(support, Support::Bounded(_));
             let weight = at.world.bodies.iter().all(free) && at.world.joints.is_empty();
             if !weight || at.balance.supports.iter().any(bounded) {
@@ -251,7 +253,7 @@ fn load_on(at: &AtRest, body: usize) -> Option<Vec<f64>> {
     let mut without = at.world.clone();
     if own.force == [DVec3::ZERO; 2] {
         // The weight of one body: what a force that takes it away changes.
-        without.bodies[body].force[0] = -own.mass * at.world.gravity;
+        without.bodies[body].force[0] = -own.mass * at.world.gravity - own.carried;
     } else {
         without.bodies[body].force = [DVec3::ZERO; 2];
     }

@@ -21,7 +21,9 @@ use thiserror::Error;
 use crate::formula::{AnyFormula, Point};
 use crate::lagrangian::{Contact, Force, Joint, Measure, State, System};
 use crate::world::{Action, ActionKind, Axis, Coordinate, joint_coordinate};
-use crate::world::{BodyState, Joint as WorldJoint, JointKind, Pose, ShapeKind, Surface, World, WorldState};
+use crate::world::{
+    BodyState, Joint as WorldJoint, JointKind, Medium, Pose, ShapeKind, Surface, World, WorldState,
+};
 use formulas::{Ball, Frame, Gap, Held, Kinetic, Linear, Lock, Pair, Slip, UnitLength};
 use loads::{Damper, Moment, Potential, Spring, Stretch, common_axes};
 use vectors::{PER_BODY, Slot, angular_velocity};
@@ -62,6 +64,11 @@ pub enum WorldSystemError {
         /// What about it.
         what: &'static str,
     },
+    /// Air or water around bodies.
+    #[error(
+        "the medium around bodies (drag) has no event-driven integration yet; time stepping moves them in it"
+    )]
+    Medium,
     /// A law of friction or impact that is not known here.
     #[error("{law} between `{first}` and `{second}` has no event-driven integration yet")]
     SurfaceLaw {
@@ -109,6 +116,9 @@ pub fn world_system(world: &World, state: &WorldState) -> Result<WorldSystem, Wo
     if bodies.len() > MOST_BODIES {
         return Err(WorldSystemError::TooManyBodies { found: bodies.len() });
     }
+    if world.medium.as_ref().is_some_and(Medium::acts) {
+        return Err(WorldSystemError::Medium);
+    }
     let n = PER_BODY * bodies.len();
     let (mut q, mut v) = (Vec::with_capacity(n), Vec::with_capacity(n));
     let (mut names, mut masses, mut weight) = (vec![], vec![], vec![]);
@@ -126,7 +136,8 @@ pub fn world_system(world: &World, state: &WorldState) -> Result<WorldSystem, Wo
         masses.push((body.mass, body.inertia.to_array()));
         weight.extend((world.gravity * -body.mass).to_array());
         weight.extend([0.0; 4]);
-        for (k, force) in body.force[0].to_array().into_iter().enumerate().filter(|(_, f)| *f != 0.0) {
+        for (k, force) in body.constant_force().to_array().into_iter().enumerate().filter(|(_, f)| *f != 0.0)
+        {
             system_forces.push(Force { coordinate: PER_BODY * slot + k, value: AnyFormula::new(force) });
         }
         let moment = body.force[1].to_array();

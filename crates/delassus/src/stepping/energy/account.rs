@@ -208,6 +208,7 @@ impl SubstepAccount {
             all.map(|((m, before), (kicked, after))| m * (kicked - before) * (after - kicked)).sum();
         self.weights += solve.weight_share() * kick;
         self.add_torques(solve);
+        self.add_drag(solve);
         self.add_rows(solve);
         if !solve.linearization.contacts().is_empty() {
             self.add_contacts(solve);
@@ -231,6 +232,34 @@ impl SubstepAccount {
             };
             let work = |c: usize| masses.mass[c] * (kicked[c] - before[c]) * middle(c);
             self.energy.supplied += (at + 3..at + 6).map(work).sum::<f64>();
+        }
+    }
+
+    /// What a medium takes: all that a kick gives beside weight and constant forces.
+    fn add_drag(&mut self, solve: &AccountedSolve<'_>) {
+        let AccountedSolve { model, velocities: [before, kicked, after], .. } = *solve;
+        let Some(medium) = &model.world.medium else { return };
+        let duration = if solve.alone { solve.start.length } else { 0.5 * solve.start.length };
+        let mut last = None;
+        for part in &medium.parts {
+            let (body, slot) = (&model.world.bodies[part.body], model.masses.slot[part.body]);
+            if slot == FIXED_SLOT || last == Some(part.body) {
+                continue;
+            }
+            last = Some(part.body);
+            let weight = model.world.gravity + body.constant_force() / body.mass;
+            // Where a constant moment turns it too, all that turns it counts as supplied.
+            let entries = if body.force[1] == DVec3::ZERO { 6 } else { 3 };
+            for c in 0..entries {
+                let at = 6 * slot as usize + c;
+                let free = if c < 3 { duration * weight[c] } else { 0.0 };
+                let middle = match solve.alone {
+                    true => 0.5 * (before[at] + after[at]),
+                    false if solve.first => after[at],
+                    false => before[at],
+                };
+                self.energy.dampers -= model.masses.mass[at] * (kicked[at] - before[at] - free) * middle;
+            }
         }
     }
 

@@ -366,7 +366,7 @@ fn is_passive(joint: &Joint) -> bool {
     let of_poses = |kind: &ActionKind| {
         matches!(kind, ActionKind::Limits { .. } | ActionKind::Spring { .. } | ActionKind::Armature { .. })
     };
-    joint.actions.iter().all(|action| of_poses(&action.kind))
+    !joint.is_medium() && joint.actions.iter().all(|action| of_poses(&action.kind))
 }
 
 /// Whether joints close loops: more of them than trees have branches.
@@ -377,7 +377,8 @@ fn has_loops(world: &World) -> bool {
     for pair in fixed.windows(2) {
         sets.join(pair[0], pair[1]);
     }
-    world.joints.iter().any(|joint| !sets.join(joint.bodies[0], joint.bodies[1]))
+    let mut joints = world.joints.iter().filter(|joint| !joint.is_medium());
+    joints.any(|joint| !sets.join(joint.bodies[0], joint.bodies[1]))
 }
 
 #[cfg(test)]

@@ -459,15 +459,17 @@ impl Stepper {
         self.linearize_for(h, 0.0);
         self.handed_over.keep_lost(self.linearization.contacts());
         let Stepper { model, linearization, substep, state, .. } = self;
-        let SubstepWorkspace { end, contact_sum, solver, .. } = substep;
+        let SubstepWorkspace { start, end, contact_sum, solver, .. } = substep;
         let friction = solver.static_friction().begin_second_half(model, linearization);
         if !friction.is_empty() {
             linearization.renew(|on| on.with_friction(friction));
         }
         let HalfEnd { before_kick, impulses, velocity, .. } = end;
+        // The velocities of the way, as its start saw them: bodies have turned since.
+        std::mem::swap(before_kick, velocity);
         model.masses.gather_velocities(&state.bodies, velocity);
-        before_kick.clone_from(velocity);
-        model.kick(&state.bodies, 0.5 * h, velocity);
+        model.second_kick(&start.bodies, before_kick, &state.bodies, h, velocity);
+        model.masses.gather_velocities(&state.bodies, before_kick);
         impulses_of(contact_sum, linearization.contacts(), &mut impulses.contacts);
         impulses.rows.clone_from(&self.impulses.rows);
     }
