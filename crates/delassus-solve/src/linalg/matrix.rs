@@ -312,8 +312,8 @@ impl Matrix {
     }
 
     /// Singular values σ above a part of the largest, and the right singular vectors v that belong to them, a
-    /// column each: (AᵀA)⁺ u = Σ v (v · u)/σ². Takes less than [`Matrix::row_space_with`] where one side is much
-    /// shorter than the other.
+    /// column each: (AᵀA)⁺ u = Σ v (v · u)/σ². Takes less than [`Matrix::row_space_with`] where one side is
+    /// much shorter than the other.
     pub fn right_vectors(&self, tolerance: f64) -> (Vec<f64>, Matrix) {
         let none = (vec![], Matrix::zeros(self.cols, 0));
         if self.rows == 0 || self.cols == 0 || self.max_abs() == 0.0 {

@@ -111,8 +111,8 @@ pub(super) fn passed_limit(model: &Model, start: &SubstepStart, end: &[f64], h: 
     let rest = model.rest_speed();
     let mut first: Option<f64> = None;
     for (begin, end) in start.limits.iter().zip(end) {
-        // What bounces has not arrived where it only counts as touching: a small rebound would start on its way,
-        // and the last ones would take longer than they do.
+        // What bounces has not arrived where it only counts as touching: a small rebound would start on its
+        // way, and the last ones would take longer than they do.
         let arrived = if begin.rebounds { model.options.position_tolerance } else { model.touching() };
         if !begin.is_off(model) || *end > arrived {
             continue;

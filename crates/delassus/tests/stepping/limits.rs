@@ -74,8 +74,8 @@ fn rebounds_at_a_limit_come_to_an_end() {
             ends.extend(report.accumulations);
         }
         assert_eq!(ends.len(), 1, "e = {e}, dt = {dt}: {ends:?}");
-        // Steps are exact under a constant force. What bounces has arrived where it is 1e-10 m from the limit,
-        // which takes 1e-7 s at the speed of the last rebounds.
+        // Steps are exact under a constant force. What bounces has arrived where it is 1e-10 m from the
+        // limit, which takes 1e-7 s at the speed of the last rebounds.
         assert!((ends[0].t - end).abs() < 1e-6 && ends[0].contact == "slide", "{ends:?} for {end}");
         let block = &stepper.state().bodies[0];
         assert!((block.pose.position.x - way).abs() < 1e-7 && block.velocity.x.abs() < 1e-12);

@@ -328,7 +328,8 @@ impl UniquenessSearch<'_> {
         true
     }
 
-    /// A contact that only touches, as if any impulse might be added to its own: along its ray where it slides.
+    /// A contact that only touches, as if any impulse might be added to its own: along its ray where it
+    /// slides.
     fn push_unloaded(
         &self,
         groups: &Groups,

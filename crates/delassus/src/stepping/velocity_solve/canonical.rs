@@ -27,8 +27,8 @@ const TOLERANCE_RATIO: f64 = 1e-2;
 /// Each iteration leaves about ε of the error before, over the least eigenvalue of W in its mean diagonal.
 const MAX_ITERATIONS: usize = 40;
 
-/// The impulses of a problem in global form that the iteration with ε = `ratio` ends in from those given, r_0;
-/// not solved where it does not.
+/// The impulses of a problem in global form that the iteration with ε = `ratio` ends in from those given,
+/// r_0; not solved where it does not.
 pub(super) fn solve_proximal(
     problem: &ContactProblem,
     options: &ContactOptions,

@@ -4,8 +4,9 @@
 //! warm start  →  proximal iteration  →  zero impulses, method Auto  →  associated law  →  no impulses
 //! ```
 //!
-//! Where few contacts came near a solution, the proximal iteration (`canonical.rs`) goes on from there: methods
-//! stall where contacts share their loads in many ways, and each of its problems has a W that is not singular.
+//! Where few contacts came near a solution, the proximal iteration (`canonical.rs`) goes on from there:
+//! methods stall where contacts share their loads in many ways, and each of its problems has a W that is not
+//! singular.
 //! Where many contacts came near, the first try goes on with more work instead of another start.
 //!
 //! Each is tried where the one before it failed. With much friction a wedged body may have no solution at

@@ -326,8 +326,8 @@ pub(super) enum Pressed {
 /// ```
 ///
 /// W⁺ takes the least change: where several contacts share a load, methods stall above the tolerance, while
-/// the equations alone are solved to rounding. With A = M^(−½)H, W = AᵀA: from the singular vectors of A, whose
-/// singular values differ by as many orders of magnitude only as the roots of masses do.
+/// the equations alone are solved to rounding. With A = M^(−½)H, W = AᵀA: from the singular vectors of A,
+/// whose singular values differ by as many orders of magnitude only as the roots of masses do.
 pub(super) fn remove_defect(problem: &ContactProblem, pressed: Pressed, r: &mut [f64]) {
     let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else { return };
     let first = row_offsets(&problem.laws);
