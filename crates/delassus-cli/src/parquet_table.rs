@@ -8,10 +8,10 @@
 //! Snappy = length , elements:  a literal , or a copy of what stands some bytes before
 //! ```
 //!
-//! Read are columns of doubles, floats and integers that are not nested and have no missing values, plain or by
-//! dictionary, uncompressed or compressed by Snappy: what pandas, polars and Arrow write where nothing else
-//! is asked for, and tables of this program. All else is refused in words, never with a panic.
-//! Sources: Apache Parquet format, version 2; Snappy compressed format description, 2011.
+//! Read are columns of doubles, floats and integers that are not nested and have no missing values, plain or
+//! by dictionary, uncompressed or compressed by Snappy: what pandas, polars and Arrow write where nothing
+//! else is asked for, and tables of this program. All else is refused in words, never with a panic. Sources:
+//! Apache Parquet format, version 2; Snappy compressed format description, 2011.
 
 use std::collections::BTreeMap;
 

@@ -46,8 +46,8 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Rotors of free joints: what they add to the kinetic energy is that of a point at the origin of the body
-    /// and of a ball there, without weight.
+    /// Rotors of free joints: what they add to the kinetic energy is that of a point at the origin of the
+    /// body and of a ball there, without weight.
     pub(super) fn load_free_bodies(&mut self) {
         for moving in &self.start.moving {
             let free = moving.joints.iter().find(|j| j.kind == Kind::Free && j.armature > 0.0);

@@ -37,7 +37,8 @@ use attributes::{Compiler, Defaults};
 use body::GEOM;
 use delassus::formula::{clip, nearest};
 use delassus::world::{
-    Body, Immersed, Joint, JointKind, MassProperties, Medium, Pose, TendonPart, World, check_body_at,
+    Body, BodyState, Immersed, Joint, JointKind, MassProperties, Medium, Pose, TendonPart, World,
+    check_body_at,
 };
 use draft::Draft;
 use equality::{ContactFilter, EQUALITY};
@@ -305,39 +306,7 @@ impl<'a> Model<'a> {
         let mut surfaces = self.surfaces();
         surfaces.extend(self.filter.pairs.iter().filter_map(|(_, surface)| *surface));
         self.exclude_by_masks();
-        let (mut bodies, mut states) = (Vec::new(), Vec::new());
-        let twists = self.move_to_keyframe()?;
-        for (draft, twist) in self.drafts.iter_mut().zip(twists) {
-            let given = (!draft.fixed).then_some(draft.mass);
-            if given.is_some_and(|m| m.mass <= 0.0) {
-                let body = format!("body `{}`", clip(&draft.name));
-                return self.source.fail(draft.node, WorldErrorKind::NoMass { body });
-            }
-            let written = Written { place: draft.place, given, shapes: std::mem::take(&mut draft.shapes) };
-            let (mut body, mut state) = written.in_principal_axes(draft.name.clone());
-            // The centre of what is compensated is that of the body, or a note says that it is not.
-            body.carried = -draft.compensated.mass * gravity;
-            let parts = draft.immersed.drain(..).map(|(place, form)| {
-                let pose = body.frame.compose(&place);
-                Immersed { body: bodies.len(), pose, form }
-            });
-            self.medium.parts.extend(parts);
-            let arm = state.pose.position - draft.place.position;
-            state.velocity = twist.linear + twist.angular.cross(arm);
-            state.angular_velocity = state.pose.local_vector(twist.angular);
-            if !body.fixed
-                && body.inertia.is_finite()
-                && let Err(kind) = possible_moments(&format!("body `{}`", clip(&body.name)), body.inertia)
-            {
-                return self.source.fail(draft.node, kind);
-            }
-            // Each number is finite, but what was made of them may not be.
-            if let Err(error) = check_body_at(&body, &state) {
-                return self.source.fail(draft.node, WorldErrorKind::Numbers(error));
-            }
-            bodies.push(body);
-            states.push(state);
-        }
+        let (bodies, states) = self.place_bodies(gravity)?;
         // The frames of joints were on the axes of drafts.
         for joint in &mut self.joints {
             match &mut joint.kind {
@@ -380,6 +349,45 @@ impl<'a> Model<'a> {
             }
         }
         Ok((file, self.source))
+    }
+
+    /// The bodies of all drafts in their principal axes, at the start or the keyframe, and what of them is
+    /// in the medium.
+    fn place_bodies(&mut self, gravity: DVec3) -> Result<(Vec<Body>, Vec<BodyState>)> {
+        let (mut bodies, mut states) = (Vec::new(), Vec::new());
+        let twists = self.move_to_keyframe()?;
+        for (draft, twist) in self.drafts.iter_mut().zip(twists) {
+            let given = (!draft.fixed).then_some(draft.mass);
+            if given.is_some_and(|m| m.mass <= 0.0) {
+                let body = format!("body `{}`", clip(&draft.name));
+                return self.source.fail(draft.node, WorldErrorKind::NoMass { body });
+            }
+            let written = Written { place: draft.place, given, shapes: std::mem::take(&mut draft.shapes) };
+            let (mut body, mut state) = written.in_principal_axes(draft.name.clone());
+            // The centre of what is compensated is that of the body, or a note says that it is not.
+            body.carried = -draft.compensated.mass * gravity;
+            let parts = draft.immersed.drain(..).map(|(place, form)| {
+                let pose = body.frame.compose(&place);
+                Immersed { body: bodies.len(), pose, form }
+            });
+            self.medium.parts.extend(parts);
+            let arm = state.pose.position - draft.place.position;
+            state.velocity = twist.linear + twist.angular.cross(arm);
+            state.angular_velocity = state.pose.local_vector(twist.angular);
+            if !body.fixed
+                && body.inertia.is_finite()
+                && let Err(kind) = possible_moments(&format!("body `{}`", clip(&body.name)), body.inertia)
+            {
+                return self.source.fail(draft.node, kind);
+            }
+            // Each number is finite, but what was made of them may not be.
+            if let Err(error) = check_body_at(&body, &state) {
+                return self.source.fail(draft.node, WorldErrorKind::Numbers(error));
+            }
+            bodies.push(body);
+            states.push(state);
+        }
+        Ok((bodies, states))
     }
 
     /// `settotalmass`.

@@ -57,8 +57,8 @@ impl Side {
 }
 
 /// What meets at a corner of the overlap of a face of A with one of B, or with a line: a corner of B's face
-/// over that of A, a corner of A's under that of B, or the crossing of a side of A's face with an edge of B's.
-/// All is seen from A.
+/// over that of A, a corner of A's under that of B, or the crossing of a side of A's face with an edge of
+/// B's. All is seen from A.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meeting {
     /// Outward normal of A's face.
@@ -74,8 +74,8 @@ pub(super) struct Meeting {
 }
 
 impl Meeting {
-    /// The features that touch and the normal from A to B; directions of B in the axes of B, which is at a pose
-    /// seen from A.
+    /// The features that touch and the normal from A to B; directions of B in the axes of B, which is at a
+    /// pose seen from A.
     ///
     /// ```text
     /// a side e of A crosses an edge f of B:   n_c = ± e × f / |e × f|

@@ -29,8 +29,9 @@
 //! inertia against acceleration, and its density carries no weight.
 //!
 //! What is written with a minus sign are resistances, which may be stiff: they are rows of a joint of their
-//! own, dampers in the solve, six for each shape. The rest are forces like weight. A substep takes resistances
-//! at the end of its way, in axes that turned on it: of first order where a shape turns, of second elsewhere.
+//! own, dampers in the solve, six for each shape. The rest are forces like weight. A substep takes
+//! resistances at the end of its way, in axes that turned on it: of first order where a shape turns, of
+//! second elsewhere.
 
 use std::f64::consts::PI;
 
@@ -227,8 +228,8 @@ impl Medium {
         Joint::new("medium", JointKind::Tendon(vec![]), [ground; 2], [Pose::IDENTITY; 2])
     }
 
-    /// Resistances along and about the axes of a part, and what else acts on it there: lift, and what the wind
-    /// pushes with.
+    /// Resistances along and about the axes of a part, and what else acts on it there: lift, and what the
+    /// wind pushes with.
     fn action(&self, part: &Immersed, s: &BodyState) -> Action {
         let to_part = part.pose.rotation.conjugate();
         let omega = s.angular_velocity;
@@ -246,8 +247,8 @@ impl Joint {
     }
 }
 
-/// Calls a function with every motion that a medium resists: along and about the axes of each of its parts, as
-/// a function of frames on a body that is fixed and on the body, and with what resists it now.
+/// Calls a function with every motion that a medium resists: along and about the axes of each of its parts,
+/// as a function of frames on a body that is fixed and on the body, and with what resists it now.
 pub(super) fn resistances(
     world: &World,
     state: &WorldState,

@@ -122,8 +122,8 @@ pub struct World {
     pub plane: Option<Axis>,
     /// What is recorded beside the motion of bodies.
     pub sensors: Vec<Sensor>,
-    /// Air or water around all bodies, with [`Medium::joint`] as the last joint; `None` where they move without
-    /// drag.
+    /// Air or water around all bodies, with [`Medium::joint`] as the last joint; `None` where they move
+    /// without drag.
     pub medium: Option<Medium>,
 }
 

@@ -341,7 +341,8 @@ mod tests {
             &[0.0, 1.0, 0.0],
             &[0.0, 0.0, 2.0],
             &[3.0],
-            // From the tip, whose x axis is along y: the ground lies behind it, and for who turns with it at rest.
+            // From the tip, whose x axis is along y: the ground lies behind it, and for who turns with it at
+            // rest.
             &[-0.5, 0.0, 0.0],
             &[0.0, 0.0, 0.0],
             &[-1.0, 0.0, 0.0],

@@ -93,8 +93,8 @@ fn the_nearest_contact_of_nearly_flush_faces_has_the_true_normal() {
         };
         assert_consistent(&found, poses);
         let d = distance(&a, &b, poses);
-        // Seen along a direction, shapes are apart by their distance along the true normal alone, by less along
-        // all others. The iteration that gives the distance ends at 1e-8 or better.
+        // Seen along a direction, shapes are apart by their distance along the true normal alone, by less
+        // along all others. The iteration that gives the distance ends at 1e-8 or better.
         let apart = apart_along(&a, &b, poses, c.normal);
         assert!((c.gap - d).abs() < 1e-7, "{} {d}\n{a:?}\n{b:?}\n{poses:?}\n{found:#?}", c.gap);
         assert!(apart > d - 1e-7, "{apart} {d}\n{a:?}\n{b:?}\n{poses:?}\n{found:#?}");

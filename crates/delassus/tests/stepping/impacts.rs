@@ -179,7 +179,8 @@ fn a_box_on_a_ridge_rebounds_across_both_edges() {
         let (speed, angular) = (DVec3::NEG_Z + n * (impulse / mass), impulse * about / inertia);
         let case = format!("{roll} {yaw} {restitution}: {} for {speed}", found.velocity);
         assert!((found.velocity - speed).length() < 1e-9, "{case}");
-        // Free rotation since the impact, and about axes that it rotates: within 0.2 ms, gyroscopic terms count.
+        // Free rotation since the impact, and about axes that it rotates: within 0.2 ms, gyroscopic terms
+        // count.
         assert!(
             (found.angular_velocity - angular).length() < 2e-4 * angular.length_squared() + 1e-9,
             "{case}"

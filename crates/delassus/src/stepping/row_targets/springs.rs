@@ -94,7 +94,8 @@ impl SubstepView<'_> {
         let z = self.damping_number(row, damping);
         let resistance = 0.5 * self.h() * damping * end_share(z);
         let first = match self.model.world.joints[row.joint as usize].is_medium() {
-            // The resistance of a medium depends on the velocity: both halves together have that of the middle.
+            // The resistance of a medium depends on the velocity: both halves together have that of the
+            // middle.
             true => -self.h() * damping * self.middle_velocity(i, middle) - first,
             false => first,
         };
