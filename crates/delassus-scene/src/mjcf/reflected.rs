@@ -126,9 +126,10 @@ impl<'a> Model<'a> {
             let velocities: Vec<DVec3> = moved_by.iter().map(|&i| free.velocity(i, centre)).collect();
             for (a, &i) in moved_by.iter().enumerate() {
                 let momentum = draft.mass.mass * velocities[a];
-                let spin = inertia * free.motions[i].angular;
+                let angular_momentum = inertia * free.motions[i].angular;
                 for (b, &j) in moved_by.iter().enumerate() {
-                    free.mass[(i, j)] += momentum.dot(velocities[b]) + spin.dot(free.motions[j].angular);
+                    free.mass[(i, j)] +=
+                        momentum.dot(velocities[b]) + angular_momentum.dot(free.motions[j].angular);
                 }
             }
         }

@@ -93,9 +93,9 @@ pub(super) fn in_plane(
     let axes = plane.axes;
     let mut moving = state.bodies.iter().zip(&masses.slot).filter(|(_, slot)| **slot != FIXED_SLOT);
     let leaves = moving.any(|(s, _)| {
-        let spin = s.world_angular_velocity();
+        let omega = s.world_angular_velocity();
         s.velocity.dot(axes[2]).abs() > tolerances.velocity
-            || (spin - axes[2] * spin.dot(axes[2])).length() > tolerances.velocity
+            || (omega - axes[2] * omega.dot(axes[2])).length() > tolerances.velocity
     });
     let joints = joints_in_plane(&plane, &parts, tolerances);
     let contacts: Option<Vec<NamedContact>> =

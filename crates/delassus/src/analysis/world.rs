@@ -459,9 +459,9 @@ fn contact_kinematics(
         let (_, normal, point) = contact.gap_and_point_at(&there[0].pose, &there[1].pose);
         let first = (rows.tangents[0] - normal * normal.dot(rows.tangents[0])).normalize_or_zero();
         let u = velocity_at(&there, point);
-        let spin = there[1].world_angular_velocity() - there[0].world_angular_velocity();
+        let omega = there[1].world_angular_velocity() - there[0].world_angular_velocity();
         let second = normal.cross(first);
-        vec![u.dot(normal), u.dot(first), u.dot(second), spin.dot(first), spin.dot(second)]
+        vec![u.dot(normal), u.dot(first), u.dot(second), omega.dot(first), omega.dot(second)]
     });
     let row = |k: usize| {
         let mut gradient = vec![0.0; v.len()];

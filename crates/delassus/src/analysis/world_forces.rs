@@ -71,13 +71,13 @@ pub(super) fn free_force(world: &World, state: &WorldState, masses: &Masses) -> 
         }
         let at = 6 * slot as usize;
         let (weight, omega) = (body.mass * world.gravity, s.angular_velocity);
-        let (spin, torque) = (body.inertia * omega, s.pose.local_vector(body.force[1]));
+        let (angular_momentum, torque) = (body.inertia * omega, s.pose.local_vector(body.force[1]));
         for c in 0..3 {
             for term in [weight[c], body.force[0][c], body.carried[c]] {
                 force.add(at + c, -term, term);
             }
             let (next, last) = ((c + 1) % 3, (c + 2) % 3);
-            for term in [omega[next] * spin[last], -(omega[last] * spin[next])] {
+            for term in [omega[next] * angular_momentum[last], -(omega[last] * angular_momentum[next])] {
                 force.add(at + 3 + c, term, term);
             }
             // A component of a rotated vector is as uncertain as the whole.

@@ -120,8 +120,8 @@ impl AtRest {
                 return [DVec3::ZERO; 2];
             }
             let own = &velocity[6 * *slot as usize..][..6];
-            let spin = DVec3::from_slice(&own[3..]) / self.lengths[*slot as usize];
-            [DVec3::from_slice(own), body.pose.rotation * spin]
+            let omega = DVec3::from_slice(&own[3..]) / self.lengths[*slot as usize];
+            [DVec3::from_slice(own), body.pose.rotation * omega]
         };
         self.masses.slot.iter().zip(&self.state.bodies).map(of).collect()
     }

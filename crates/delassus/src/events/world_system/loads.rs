@@ -129,11 +129,11 @@ impl Spring {
         let arms = [arm(a.slot, a.origin, at), arm(b.slot, b.origin, at)];
         if let Stretch::About { .. } = self.stretch {
             let axis = rotated(a.slot, constant(a.axes[2]), at);
-            let spin = |slot: Slot| match slot {
+            let omega = |slot: Slot| match slot {
                 Some(slot) => angular_velocity(slot, 1.0, at),
                 None => constant([0.0; 3]),
             };
-            let rate = dot(axis, sub(spin(b.slot), spin(a.slot)));
+            let rate = dot(axis, sub(omega(b.slot), omega(a.slot)));
             let sign = N::from_f64(if second { 1.0 } else { -1.0 });
             return ([constant([0.0; 3]), scale(axis, sign)], rate);
         }
@@ -345,9 +345,9 @@ mod tests {
             let momenta = |state: &WorldState| {
                 let mut sums = [DVec3::ZERO; 2];
                 for (body, s) in scene.world.bodies.iter().zip(&state.bodies) {
-                    let spin = s.pose.rotation * (body.inertia * s.angular_velocity);
+                    let angular_momentum = s.pose.rotation * (body.inertia * s.angular_velocity);
                     sums[0] += body.mass * s.velocity;
-                    sums[1] += spin + s.pose.position.cross(body.mass * s.velocity);
+                    sums[1] += angular_momentum + s.pose.position.cross(body.mass * s.velocity);
                 }
                 sums
             };
