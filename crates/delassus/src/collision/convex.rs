@@ -519,7 +519,7 @@ fn discs_of<'a>(
     let above = match (on_b, line, b.polytope()) {
         (Some(rim), ..) => Over::Disc(rim),
         (None, Some(line), _) => Over::Line(line),
-        (None, None, Some(polytope)) if incident >= FIRST_FACE && incident < FIRST_TIP => {
+        (None, None, Some(polytope)) if (FIRST_FACE..FIRST_TIP).contains(&incident) => {
             Over::Face(polytope, (incident - FIRST_FACE) as usize)
         }
         _ => Over::Nothing,

@@ -199,7 +199,8 @@ fn the_rim_of_a_disc_crosses_edges_and_rims_with_the_true_normal() {
             continue;
         };
         assert_consistent(&found, poses);
-        // Two points of the shapes are as far apart as the shapes are seen along their normal: nothing is nearer.
+        // Two points of the shapes are as far apart as the shapes are, seen along their normal: nothing is
+        // nearer.
         let error = uncertainty(c, &a, &b, poses);
         let crosses = matches!(c.features, Features::Edges(..));
         let bound = &mut worst[usize::from(crosses)];
