@@ -15,6 +15,7 @@ use super::clip::{CLIP_SLACK, Corner, MERGE_DISTANCE, Meeting, Polygon, Side};
 use super::contact::{Contact, Features};
 use super::polytope::{Face, Polytope};
 use super::primitives::touch;
+use super::rims::{Discs, Over, Rim, Under};
 use crate::world::Pose;
 
 /// Sine of the tilt under which a disc lies flat.
@@ -95,6 +96,17 @@ impl<'a> Convex<'a> {
             _ => return None,
         };
         (found.3 >= MIN_FACE_COSINE).then_some(found)
+    }
+
+    /// The flat end that lies across n.
+    fn disc(&self, n: DVec3) -> Option<Rim> {
+        let (axis, origin, ..) = self.face_along(n)?;
+        match *self {
+            Convex::Cylinder { radius, .. } | Convex::Cone { radius, .. } => {
+                Some(Rim { centre: origin, axis, radius })
+            }
+            _ => None,
+        }
     }
 
     /// Cuts a polygon by the sides of a face found by [`Convex::face_along`].
@@ -461,11 +473,22 @@ pub(super) fn face_contacts(
     if area && polygon.corners.len() < 3 {
         return;
     }
+    let discs = discs_of((a, b), pose, n, [face, incident], line, single_face);
     for c in &polygon.corners {
         let foot = c.x - n * n.dot(c.x - origin);
-        let (features, normal) = match c.rim {
-            true => (Features::FaceOfARimOfB(n, DVec3::Z), n),
-            false => meeting((a, b), pose, [face, incident], line, (c, foot)).features(pose),
+        let mut core = [foot, c.y];
+        let (features, normal) = match (c.rim, &discs) {
+            (true, _) => (Features::FaceOfARimOfB(n, DVec3::Z), n),
+            (false, Some(discs)) => {
+                let side = c.edges.into_iter().find_map(|edge| edge.checked_sub(FIRST_SIDE)).map(usize::from);
+                let edge = c.edges.into_iter().find(|&edge| edge < FIRST_SIDE).map(usize::from);
+                let Some((meeting, points)) = discs.meeting(pose, [side, edge], c.x, foot) else { continue };
+                if let Some([on_a, on_b]) = points {
+                    core = [on_a, pose.local_point(on_b)];
+                }
+                meeting.features(pose)
+            }
+            (false, None) => meeting((a, b), pose, [face, incident], line, (c, foot)).features(pose),
         };
         // On the side of a tilted cylinder or cone, the component of the radius towards the face counts.
         let radius = match features {
@@ -473,12 +496,39 @@ pub(super) fn face_contacts(
             _ => c.radius,
         };
         let ids = [side, face, incident, u32::from(c.edges[0]), u32::from(c.edges[1])];
-        out.push(touch(number(&ids), [foot, c.y], [0.0, radius], features, normal));
+        out.push(touch(number(&ids), core, [0.0, radius], features, normal));
     }
 }
 
+/// The disc that is the face of A, or the one of B that lies over it. None where polygons are what they seem:
+/// the triangles of a mesh share what lies on them, and see four corners of a disc.
+fn discs_of<'a>(
+    (a, b): (&Convex<'a>, &Convex<'a>),
+    pose: &Pose,
+    n: DVec3,
+    [face, incident]: [u32; 2],
+    line: Option<Side>,
+    single_face: bool,
+) -> Option<Discs<'a>> {
+    let lies = |b: &Convex| incident == 2 && !single_face && b.polytope().is_none();
+    let on_b = b.disc(-pose.local_vector(n)).filter(|_| lies(b)).map(|rim| rim.at(pose));
+    let below = match a.polytope() {
+        Some(polytope) => Under::Face(polytope, face as usize),
+        None => Under::Disc(a.disc(n)?),
+    };
+    let above = match (on_b, line, b.polytope()) {
+        (Some(rim), ..) => Over::Disc(rim),
+        (None, Some(line), _) => Over::Line(line),
+        (None, None, Some(polytope)) if (FIRST_FACE..FIRST_TIP).contains(&incident) => {
+            Over::Face(polytope, (incident - FIRST_FACE) as usize)
+        }
+        _ => Over::Nothing,
+    };
+    let round = matches!(below, Under::Disc(_)) || matches!(above, Over::Disc(_));
+    round.then_some(Discs { n, below, above })
+}
+
 /// What meets at a corner of the overlap of a face of A with an incident feature of B, which may be a line.
-/// Discs have no edges that a polygon shows.
 fn meeting(
     (a, b): (&Convex, &Convex),
     pose: &Pose,

@@ -18,6 +18,7 @@ mod convex;
 mod parry;
 mod polytope;
 mod primitives;
+mod rims;
 mod sweep;
 
 pub use contact::{Contact, Features, contact_name, contact_names, pair_name};

@@ -453,7 +453,9 @@ impl Stepper {
         before: Checkpoint,
         report: &mut StepReport,
     ) -> Result<(SubstepPlan, SubstepOutcome), InvalidProblem> {
-        if self.substep.solver.failed().exhausted() && !self.contacts().is_empty() {
+        // Joints that no substep is short enough for will not be solved in the next thousand either.
+        let hopeless = report.status != Status::Solved && schedule.is_shortest();
+        if self.substep.solver.failed().exhausted() && (hopeless || !self.contacts().is_empty()) {
             schedule.give_up_short();
         }
         let mut plan = self.plan_substep(schedule, energy, report.status);

@@ -131,9 +131,14 @@ impl Schedule {
     /// Whether the next substep, with this many contacts, may be made again, shorter, for the sake of joints.
     /// What contacts do not let be solved takes long each time, and does not become better by being shorter.
     pub(super) fn may_shorten(&self, contacts: usize, failed: &FailedSolves) -> bool {
-        let half = 0.5_f64.powi((self.halvings + self.shortenings + 1) as i32);
         let hopeless = contacts > 0 && failed.exhausted();
-        self.short_substeps < MAX_SHORT_SUBSTEPS && self.dt * half >= SHORTEST_SUBSTEP && !hopeless
+        self.short_substeps < MAX_SHORT_SUBSTEPS && !self.is_shortest() && !hopeless
+    }
+
+    /// Whether substeps are as short as they may be for the sake of joints.
+    pub(super) fn is_shortest(&self) -> bool {
+        let half = 0.5_f64.powi((self.halvings + self.shortenings + 1) as i32);
+        self.dt * half < SHORTEST_SUBSTEP
     }
 
     /// Whether substeps are made shorter for the sake of joints.

@@ -1,7 +1,7 @@
 //! Faces that are nearly parallel: where a side of one crosses an edge of the other, the contact acts across
 //! both edges, not across a face.
 
-use super::random::{Random, apart_along, distance};
+use super::random::{Random, apart_along, distance, uncertainty};
 use super::{CUBE, assert_consistent, contacts, cuboid};
 use delassus::collision::{Contact, Features};
 use delassus::world::{Pose, ShapeKind};
@@ -151,4 +151,88 @@ fn nearly_flush_boxes_that_overlap_touch_along_the_direction_of_least_overlap() 
         crossing += i32::from(matches!(c.features, Features::Edges(..)));
     }
     assert!(crossing > seen / 20, "{crossing} of {seen}");
+}
+
+/// The flat end of a cylinder or cone nearly flush with a face that it overhangs, on which it stands or which
+/// lies on it.
+fn nearly_flush_disc(random: &mut Random) -> (ShapeKind, ShapeKind, [Pose; 2]) {
+    let length = |random: &mut Random| 0.2 + random.next();
+    let disc = |random: &mut Random, cone: bool| {
+        let (radius, half_height) = (length(random), length(random));
+        match cone {
+            true => ShapeKind::Cone { radius, half_height },
+            false => ShapeKind::Cylinder { radius, half_height },
+        }
+    };
+    let other = |random: &mut Random| match (4.0 * random.next()) as u32 {
+        0 => disc(random, false),
+        1 => wedge(random),
+        _ => cuboid(length(random), length(random), length(random)),
+    };
+    let (a, b) = match random.next() < 0.5 {
+        true => (disc(random, false), other(random)),
+        false => {
+            let cone = random.next() < 0.5;
+            (other(random), disc(random, cone))
+        }
+    };
+    let tilt = DQuat::from_scaled_axis(random.vector(0.05) * DVec3::new(1.0, 1.0, 0.0));
+    let rotation = tilt * DQuat::from_rotation_z(6.3 * random.next());
+    let position = random.vector(1.2) * DVec3::new(1.0, 1.0, 0.0) + DVec3::Z * 4.0;
+    (a, b, [Pose::IDENTITY, Pose { position, rotation }])
+}
+
+#[test]
+fn the_rim_of_a_disc_crosses_edges_and_rims_with_the_true_normal() {
+    let mut random = Random::new(47);
+    let (mut seen, mut passed, mut crossing, mut worst) = (0, 0, 0, [0.0_f64; 2]);
+    while seen < 4_000 {
+        let (a, b, mut poses) = nearly_flush_disc(&mut random);
+        let gap = 1e-3;
+        if !approach(&a, &b, &mut poses, gap) {
+            continue;
+        }
+        seen += 1;
+        let found = contacts(&a, &b, poses, 2.0 * gap);
+        let Some(c) = nearest(&found) else {
+            passed += 1;
+            continue;
+        };
+        assert_consistent(&found, poses);
+        // Two points of the shapes are as far apart as the shapes are, seen along their normal: nothing is
+        // nearer.
+        let error = uncertainty(c, &a, &b, poses);
+        let crosses = matches!(c.features, Features::Edges(..));
+        let bound = &mut worst[usize::from(crosses)];
+        *bound = bound.max(error);
+        // What is over no corner of the polygon of a disc is found to 2e-3 of its distance and 1e-6 m.
+        assert!(
+            error < if crosses { 1e-7 } else { 5e-6 },
+            "{error} {c:?}\n{a:?}\n{b:?}\n{poses:?}\n{found:#?}"
+        );
+        crossing += i32::from(crosses);
+    }
+    assert!(passed < seen / 20 && crossing > seen / 10, "{passed} and {crossing} of {seen}, {worst:?}");
+}
+
+#[test]
+fn a_disc_that_overhangs_an_edge_is_carried_where_its_rim_crosses_it() {
+    // A disc of radius 1 whose middle is 0.6 inside of the edge of a table: the rim crosses it 0.8 to both
+    // sides, whatever the polygon that stands for it.
+    let table = cuboid(5.0, 5.0, 0.5);
+    for turn in [0.0, 0.01, 0.3, 1.0] {
+        for shape in [
+            ShapeKind::Cylinder { radius: 1.0, half_height: 0.1 },
+            ShapeKind::Cone { radius: 1.0, half_height: 0.1 },
+        ] {
+            let position = DVec3::new(4.4, 0.0, 0.6);
+            let poses = [Pose::IDENTITY, Pose { position, rotation: DQuat::from_rotation_z(turn) }];
+            let found = contacts(&table, &shape, poses, 1e-6);
+            for y in [-0.8, 0.8] {
+                let at = DVec3::new(5.0, y, 0.5);
+                assert!(found.iter().any(|c| (c.point - at).length() < 1e-12), "{y} {turn}: {found:#?}");
+            }
+            assert!(found.iter().all(|c| c.normal == DVec3::Z && c.gap.abs() < 1e-15), "{found:#?}");
+        }
+    }
 }

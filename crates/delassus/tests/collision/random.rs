@@ -147,7 +147,12 @@ pub fn apart_along(a: &ShapeKind, b: &ShapeKind, [p, q]: [Pose; 2], n: DVec3) ->
 
 /// Whether a gap is the distance without believing any iteration: the planes across its normal through the
 /// farthest points of the shapes are as far apart, and its ends lie on the shapes.
-fn is_certain(c: &Contact, a: &ShapeKind, b: &ShapeKind, [p, q]: [Pose; 2]) -> bool {
+fn is_certain(c: &Contact, a: &ShapeKind, b: &ShapeKind, poses: [Pose; 2]) -> bool {
+    uncertainty(c, a, b, poses) < 1e-8
+}
+
+/// The largest error of what [`is_certain`] asks for.
+pub fn uncertainty(c: &Contact, a: &ShapeKind, b: &ShapeKind, [p, q]: [Pose; 2]) -> f64 {
     let ((a, turn_a, radius_a), (b, turn_b, radius_b)) = (parry(a), parry(b));
     let p = ParryPose::from_parts(p.position, p.rotation * turn_a);
     let q = ParryPose::from_parts(q.position, q.rotation * turn_b);
@@ -158,7 +163,7 @@ fn is_certain(c: &Contact, a: &ShapeKind, b: &ShapeKind, [p, q]: [Pose; 2]) -> b
     let ends = [c.point - c.normal * (0.5 * c.gap), c.point + c.normal * (0.5 * c.gap)];
     let on_a = a.distance_to_point(&p, ends[0], true) - radius_a;
     let on_b = b.distance_to_point(&q, ends[1], true) - radius_b;
-    (apart - c.gap).abs() < 1e-8 && on_a < 1e-8 && on_b < 1e-8
+    (apart - c.gap).abs().max(on_a).max(on_b)
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Worlds in which several motions obey the laws: which one is taken, and that it is reported.
 
-use delassus::stepping::{Scheme, StepOptions, Stepper};
+use delassus::stepping::{Coordinates, Scheme, StepOptions, Stepper};
 use delassus::world::{World, WorldState};
 use delassus_solve::contact::Method;
 use delassus_solve::problem::Status;
@@ -404,5 +404,50 @@ fn the_motion_that_is_taken_does_not_depend_on_order_axes_or_solver() {
             assert!(by < 1e-9, "{name} {method:?} {order:?} {turn}: {by:e}");
         }
         assert!(reported > 0, "{name}");
+    }
+}
+
+/// A disc that a motor drives, pressed with 20 N against one on an arm: they touch along a line, of which the
+/// bearings take either end.
+fn friction_drive(gravity: &str) -> String {
+    let disc = |name: &str, radius: f64, x: f64| {
+        format!(
+            "[[body]]\nname = \"{name}\"\nmass = 1\nposition = [{x}, 0, 0]\n[[body.shape]]\n\
+             type = \"cylinder\"\nradius = {radius}\nhalf_height = 0.05\neuler_deg = [90, 0, 0]\n"
+        )
+    };
+    let arm = "[[body]]\nname = \"arm\"\nmass = 0.1\ninertia = [0.001, 0.001, 0.001]\nposition = [0.3, 0, 0]\n\
+               force = [-20, 0, 0]\n";
+    let joint = |name: &str, kind: &str, [a, b]: [&str; 2], x: f64, axis: &str, more: &str| {
+        format!(
+            "[[joint]]\nname = \"{name}\"\ntype = \"{kind}\"\nbodies = [\"{a}\", \"{b}\"]\n\
+             anchor = [{x}, 0, 0]\naxis = {axis}\n{more}\n"
+        )
+    };
+    format!(
+        "[world]\ngravity = {gravity}\n{}{arm}{}{}{}{}[[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.3\n",
+        disc("a", 0.2, 0.0),
+        disc("b", 0.1, 0.3),
+        joint("drives", "revolute", ["world", "a"], 0.0, "[0, 1, 0]", "motor = { speed = 10, force = 100 }"),
+        joint("slides", "prismatic", ["world", "arm"], 0.3, "[1, 0, 0]", ""),
+        joint("turns", "revolute", ["arm", "b"], 0.3, "[0, 1, 0]", ""),
+    )
+}
+
+#[test]
+fn forces_that_bearings_share_are_not_unique_for_any_method() {
+    for gravity in ["[0, 0, 0]", "[0, 0, -9.81]"] {
+        let (world, state) = world(&friction_drive(gravity));
+        for method in METHODS {
+            for coordinates in [Coordinates::Maximal, Coordinates::Reduced] {
+                let options = StepOptions { method, coordinates, ..StepOptions::default() };
+                let mut stepper = Stepper::new(&world, state.clone(), options).unwrap();
+                for step in 0..60 {
+                    let report = stepper.step().unwrap();
+                    assert_eq!(report.status, Status::Solved, "{method:?} {coordinates:?}, step {step}");
+                    assert!(report.non_unique, "{method:?} {coordinates:?}, step {step}");
+                }
+            }
+        }
     }
 }

@@ -17,9 +17,8 @@
 //! stick on their cones, the test is made again with their impulses free in both directions: what it finds
 //! then is possible, and shown or not by the solution of least impulses.
 
-use super::{
-    Change, Groups, ROUNDING_RATIO, UniquenessScratch, UniquenessSearch, orthonormal_rows, slip_speed,
-};
+use super::null_vector::orthonormal_rows;
+use super::{Change, Groups, ROUNDING_RATIO, UniquenessScratch, UniquenessSearch, slip_speed};
 use super::{MAX_GROUP_COLUMNS, MAX_STEP_WORK, NO_LOAD_RATIO};
 use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
 use crate::world::{FIXED_SLOT, RowKind};
@@ -124,6 +123,7 @@ impl UniquenessSearch<'_> {
         motion: &mut MotionScratch,
         look: &mut Look,
     ) -> bool {
+        self.list_pressing(groups);
         self.find_groups(groups);
         let rest = look.rest;
         let (mut work, mut from) = (0, 0);
@@ -264,6 +264,8 @@ impl UniquenessSearch<'_> {
                         self.push_contact(groups, n, i, |j| f64::from(j == k), kept);
                     }
                 }
+                // Contacts that press are listed: the others follow in `rows_that_keep`.
+                Change::Unloaded(_) | Change::UnloadedRay(_) => {}
             }
         }
     }
@@ -353,7 +355,7 @@ impl UniquenessSearch<'_> {
     }
 
     /// The ray n − μ e of a contact that slides along e.
-    fn ray(&self, i: u32) -> impl Fn(usize) -> f64 {
+    pub(super) fn ray(&self, i: u32) -> impl Fn(usize) -> f64 {
         let rows = &self.linearization.contact_rows()[i as usize];
         let slip = slip_speed(rows, self.velocity).max(f64::MIN_POSITIVE);
         let along = |k: usize| -rows.law.mu() * rows.velocity(k, self.velocity) / slip;

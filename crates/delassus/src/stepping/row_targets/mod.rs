@@ -22,6 +22,7 @@ mod zeno;
 
 pub(super) use plan::{ContactEnergy, GapRule, LimitRule, SubstepPlan};
 pub(super) use rebound_slip::add_rebound_slip;
+use start::ContactApproach;
 pub(super) use start::SubstepStart;
 pub use zeno::Accumulation;
 
@@ -329,15 +330,21 @@ impl SubstepView<'_> {
         limit_rebounds(row, self.limit_speed(i), self.model.touching(), self.model.rest_speed())
     }
 
+    /// Whether the only solve of a substep of the half-implicit scheme sends back what arrives at a contact.
+    pub(super) fn contact_rebounds_at_start(&self, i: usize) -> bool {
+        // Contacts that joined the substep have not arrived at its start.
+        let arrives = |start: &ContactApproach| start.speed < -self.model.rest_speed();
+        !self.model.is_symmetric()
+            && self.linearization.contacts()[i].gap <= self.model.touching()
+            && self.start.approach.get(i).is_some_and(arrives)
+            && self.linearization.restitution()[i] > 0.0
+    }
+
     fn gap_target(&self, i: usize) -> f64 {
         let (gap, speed) = (self.linearization.contacts()[i].gap, self.start.approach[i].speed);
         let e = self.linearization.restitution()[i];
-        let rebounds = !self.model.is_symmetric()
-            && gap <= self.model.touching()
-            && speed < -self.model.rest_speed()
-            && e > 0.0;
         match self.plan.gaps {
-            _ if rebounds => e * speed,
+            _ if self.contact_rebounds_at_start(i) => e * speed,
             GapRule::Linearized => gap.max(0.0) / self.h(),
             GapRule::Exact if gap.abs() <= self.gap_rounding(i) => 0.0,
             GapRule::Exact => self.plan.gap_bias(gap),
@@ -419,14 +426,15 @@ impl SubstepView<'_> {
         let mut found = Missed { worst: 0.0, joints: 0.0, pushed_apart: false };
         for (i, contact) in self.linearization.contacts().iter().enumerate() {
             let Some(bias) = &mut normal_bias[i] else { continue };
-            // A rebound has a velocity as its target. A distance beside it, in a substep that is cut short,
-            // would be a velocity without bound.
-            let restitution = self.linearization.restitution()[i];
-            if !self.model.is_symmetric() && restitution > 0.0 && contact.gap <= touching {
-                continue;
-            }
             let [a, b] = contact.bodies.map(|b| &end.bodies[b as usize].pose);
             let gap = contact.gap_at(a, b).0 - self.plan.overlap_left(contact.gap);
+            // A rebound has a velocity as its target, and a distance where it does not suffice.
+            if self.contact_rebounds_at_start(i) {
+                let beyond = if gap < -tolerance { -gap } else { 0.0 };
+                found.worst = found.worst.max(beyond / yielding);
+                *bias -= beyond / h;
+                continue;
+            }
             let pushed = end.impulses.contacts[i][0] > 0.0;
             let predicted = h * (self.linearization.contact_rows()[i].velocity(0, end.velocity) + *bias);
             let missed = gap - predicted;

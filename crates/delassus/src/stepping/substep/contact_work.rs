@@ -15,7 +15,7 @@ use delassus_solve::problem::InvalidProblem;
 
 use super::super::linearization::Linearization;
 use super::super::model::Model;
-use super::super::row_targets::{RowTargets, SubstepPlan};
+use super::super::row_targets::{RowTargets, SubstepPlan, SubstepView};
 use super::super::velocity_solve::SolveOutcome;
 use super::super::warm_start::Impulses;
 use super::half_solve::{Half, HalfSolve, HalfSolver};
@@ -61,6 +61,14 @@ impl ContactWork {
         let all = masses.mass.iter().zip(before).zip(from.iter().zip(to));
         sum.weights = all.map(|((m, before), (from, to))| m * (from - before) * (to - from)).sum();
         sum
+    }
+
+    /// That of the only solve of a substep, of the half-implicit scheme. What a rebound gives by its law is
+    /// counted as created, as in the symmetric scheme.
+    pub(super) fn without_rebounds(self, on: &SubstepView<'_>) -> Self {
+        // Contacts that joined the substep come after those that there were at its start.
+        let rebounds = (0..on.start.approach.len()).any(|i| on.contact_rebounds_at_start(i));
+        ContactWork { work: if rebounds { self.work.min(0.0) } else { self.work }, ..self }
     }
 }
 

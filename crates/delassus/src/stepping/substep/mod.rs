@@ -185,7 +185,11 @@ impl Stepper {
         std::mem::swap(&mut self.impulses, &mut self.substep.end.impulses);
         let gain = match self.model.is_symmetric() {
             true => self.solve_velocities(plan, first, report)?,
-            false => first,
+            false => {
+                let Stepper { model, linearization, substep, .. } = self;
+                let on = SubstepView { model, linearization, start: &substep.start, plan };
+                first.without_rebounds(&on)
+            }
         };
         let by_energy = self.energy_outcome(plan, gain);
         if by_energy == SubstepOutcome::Depenetrate {

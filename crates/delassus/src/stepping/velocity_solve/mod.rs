@@ -51,6 +51,8 @@ const MAX_SEARCH_ROUNDS: usize = 4;
 /// Rounds after which Newton's method looks for the bounds of all rows at once: what it does not find in
 /// these, it does not find.
 const MAX_NEWTON_ROUNDS: usize = 4;
+/// From these rounds on a solution counts that passes the check, whatever the search would do next.
+const MIN_TIED_ROUNDS: usize = 8;
 /// Rounds that may fail: the next one differs by a row, and fails as well.
 const MAX_FAILED_ROUNDS: usize = 3;
 /// Impulses that Newton's method has found with the bounds solve the rows without them up to this part of the
@@ -181,6 +183,11 @@ impl VelocitySolver {
             if !bounded
                 || !(self.newton_alone && !solves || self.bounds.update(input, &impulses.rows, ends, round))
             {
+                break;
+            }
+            // Where a row hardly moves at its bound, rounding sends it there and back for ever.
+            let ties = solves && round >= MIN_TIED_ROUNDS;
+            if ties && self.row_error(input, impulses, v) <= input.options.tolerance {
                 break;
             }
             failures += usize::from(!solves && round > 0);
