@@ -40,7 +40,6 @@ use super::time_of_impact::passed_limit;
 use super::velocity_solve::{FallbackSolver, SolveOutcome};
 use super::warm_start::{Impulses, Keyed, add_impulses, impulses_of};
 use crate::collision::{Contact, MAX_CONTACT_ROWS};
-use crate::world;
 use crate::world::{BodyState, World};
 
 /// Passes over the positions of one substep.
@@ -106,6 +105,7 @@ struct HalfEnd {
     velocity: Vec<f64>,
     /// Values of bilateral rows and limits at the end of the drift.
     joint_values: Vec<f64>,
+    limit_values: Vec<f64>,
 }
 
 impl HalfEnd {
@@ -334,7 +334,7 @@ impl Stepper {
             }
             model.drift(&end.velocity, h, &mut self.state.bodies);
             self.state.t = start.t + h;
-            world::joint_values(&model.world, &self.state, &mut end.joint_values);
+            end.find_joint_values(&model.world, &self.state);
             let drift = end.drift(&self.state.bodies);
             let missed =
                 correct_position_targets(SubstepView { model, linearization, start, plan }, &drift, targets);
