@@ -183,6 +183,7 @@ impl Stepper {
         self.report_jams(h, report);
         // From here on the impulses of the stepper are those of the first half.
         std::mem::swap(&mut self.impulses, &mut self.substep.end.impulses);
+        self.trend.record(&self.impulses.rows);
         let gain = match self.model.is_symmetric() {
             true => self.solve_velocities(plan, first, report)?,
             false => first,
@@ -269,6 +270,9 @@ impl Stepper {
         let factor = model.first_kick(plan.length) / model.options.dt;
         let warm = model.options.warm_start;
         end.impulses.set_scaled(&self.impulses, |x| if warm { x * factor } else { 0.0 });
+        if warm && linearization.contacts().is_empty() {
+            self.trend.go_on(plan.length, &linearization.joint_rows().rows, &mut end.impulses.rows);
+        }
         let on = SubstepView { model, linearization, start, plan };
         position_targets(on, targets);
         let speculative = contact_search.find_speculative(on, targets, &mut self.linearizer);
