@@ -55,7 +55,11 @@ fn largest_eigenvalue<const N: usize>(entry: impl Fn(usize, usize) -> f64) -> f6
     {
         return largest;
     }
-    let size = a.iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let largest = a.iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
+    // A power of two, so that units change no bit and squares neither overflow nor vanish.
+    let unit = power_of_two(largest);
+    a.iter_mut().flatten().for_each(|x| *x /= unit);
+    let size = largest / unit;
     // Each round squares what is left beside the diagonal; ten are more than enough for six rows.
     for _ in 0..10 {
         let mut rotated = false;
@@ -67,8 +71,8 @@ fn largest_eigenvalue<const N: usize>(entry: impl Fn(usize, usize) -> f64) -> f6
                 }
                 rotated = true;
                 let half = 0.5 * (a[i][i] - a[j][j]);
-                let tangent = off / (half.abs() + half.hypot(off)).copysign(half);
-                let cosine = 1.0 / tangent.hypot(1.0);
+                let tangent = off / (half.abs() + (half * half + off * off).sqrt()).copysign(half);
+                let cosine = 1.0 / (tangent * tangent + 1.0).sqrt();
                 let sine = tangent * cosine;
                 for k in 0..N {
                     let (x, y) = (a[i][k], a[j][k]);
@@ -84,7 +88,7 @@ fn largest_eigenvalue<const N: usize>(entry: impl Fn(usize, usize) -> f64) -> f6
             break;
         }
     }
-    (0..N).map(|i| a[i][i]).fold(f64::NEG_INFINITY, f64::max)
+    unit * (0..N).map(|i| a[i][i]).fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// λ_max of a symmetric matrix of N = 3 rows, q + 2p cos φ: the closed form for the most frequent block

@@ -15,6 +15,7 @@ mod clip;
 mod contact;
 mod contact_rows;
 mod convex;
+mod distance;
 mod parry;
 mod polytope;
 mod primitives;
@@ -31,6 +32,7 @@ use glam::{DMat3, DVec3};
 use crate::world::{BodyState, Pose, Shape, ShapeKind, World, WorldState, check_shape};
 use box_box::Block;
 use clip::Polygon;
+use distance::Distance;
 use parry::{Solids, Tree};
 use primitives::MAX_SEAM_STEP;
 use sweep::{Mover, sweep};
@@ -55,6 +57,8 @@ pub struct Collider {
     moves: Vec<u64>,
     /// One per pair.
     measured: Vec<MeasuredPair>,
+    /// One per pair, where there are shapes without closed forms: that of pairs that gave no contact.
+    distances: Vec<Option<Distance>>,
 }
 
 /// The contacts of a pair of boxes, or of a box on a plane, as they were measured last: what has not moved is
@@ -119,8 +123,20 @@ impl Collider {
         let bounds = vec![nowhere; proxies.len()];
         let poses = vec![Pose::IDENTITY; proxies.len()];
         let (tree, pairs, silent) = (Tree::default(), Vec::new(), Vec::new());
-        let (moves, measured) = (vec![1; proxies.len()], Vec::new());
-        Collider { proxies, poses, bounds, tree, solids, pairs, silent, plane_margin: -1.0, moves, measured }
+        let (moves, measured, distances) = (vec![1; proxies.len()], Vec::new(), Vec::new());
+        Collider {
+            proxies,
+            poses,
+            bounds,
+            tree,
+            solids,
+            pairs,
+            silent,
+            plane_margin: -1.0,
+            moves,
+            measured,
+            distances,
+        }
     }
 
     /// All contacts whose gap is at most the sum of the margins of their bodies (one margin per body, m),
@@ -165,6 +181,14 @@ impl Collider {
                 }
                 continue;
             }
+            let at = [self.poses[i], self.poses[j]];
+            let before = self.distances.get(k).copied().flatten();
+            if before
+                .is_some_and(|before| before.stays_above(max_gap, [a, b].map(|p| p.bounding_radius), &at))
+            {
+                self.silent.push(ShapePair { bodies: [a.body, b.body], shapes: [a.shape, b.shape] });
+                continue;
+            }
             let pose = relative(&self.poses[i], &self.poses[j]);
             if touches(a, b, &pose, max_gap, self.solids.polygon(), contacts).is_some() {
                 finish(a, b, [&self.poses[i], &pose], false, max_gap, start, contacts);
@@ -173,7 +197,8 @@ impl Collider {
                 if touches(b, a, &back, max_gap, self.solids.polygon(), contacts).is_some() {
                     finish(b, a, [&self.poses[j], &back], true, max_gap, start, contacts);
                 } else {
-                    self.solids.touches([i, j], &pose, max_gap, contacts);
+                    let apart = self.solids.touches([i, j], &pose, max_gap, contacts);
+                    self.distances[k] = (apart > max_gap).then_some(Distance { apart, at });
                     finish(a, b, [&self.poses[i], &pose], false, max_gap, start, contacts);
                 }
             }
@@ -310,6 +335,11 @@ impl Collider {
             self.measured.resize_with(pairs.len(), MeasuredPair::default);
         }
         self.measured.iter_mut().for_each(|pair| (pair.poses, pair.search_gap) = ([0; 2], 0.0));
+        if !self.proxies.iter().all(|proxy| proxy.is_flat() || matches!(proxy.kind, Kind::Ball(_))) {
+            let most = self.pairs.len().max(self.distances.len());
+            self.distances.clear();
+            self.distances.resize(most, None);
+        }
     }
 }
 

@@ -166,7 +166,8 @@ fn hull(points: &[DVec3]) -> Polytope {
     let nothing = [DVec3::INFINITY, DVec3::NEG_INFINITY];
     let [low, high] = points.iter().fold(nothing, |[low, high], &p| [low.min(p), high.max(p)]);
     let mut polytope = Polytope::cuboid((high - low) * 0.5);
-    polytope.vertices.iter_mut().for_each(|v| *v += (high + low) * 0.5);
+    let corners: Vec<DVec3> = polytope.vertices.iter().map(|v| *v + (high + low) * 0.5).collect();
+    polytope.set_corners(corners);
     polytope
 }
 
@@ -197,8 +198,7 @@ impl Mesh {
     fn triangle(&self, index: u32, polytope: &mut Polytope) {
         let corners = self.triangles[index as usize].map(|k| self.vertices[k as usize]);
         let normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalize_or_zero();
-        polytope.vertices.clear();
-        polytope.vertices.extend(corners);
+        polytope.set_corners(corners);
         if polytope.faces.is_empty() {
             polytope.faces.push(Face { normal, corners: vec![0, 1, 2] });
             polytope.edges.extend([[0, 1], [1, 2], [2, 0]]);
@@ -264,9 +264,10 @@ impl SupportMap for Core<'_> {
 }
 
 /// The direction from A to B in which they are nearest or overlap the least, and the points of their cores
-/// there, each in its own axes; nothing if they are farther apart than `max_gap`.
+/// there, each in its own axes. If they are farther apart than `max_gap`, how far the cores are apart at
+/// least.
 // Long: one search in three steps that share their best direction.
-fn direction(a: &Convex, b: &Convex, pose: &Pose, max_gap: f64) -> Option<(DVec3, [DVec3; 2])> {
+fn direction(a: &Convex, b: &Convex, pose: &Pose, max_gap: f64) -> Result<(DVec3, [DVec3; 2]), f64> {
     let at = ParryPose::from_parts(pose.position, pose.rotation);
     let size = a.size().max(b.size());
     let max_gap = max_gap + a.radius() + b.radius();
@@ -302,7 +303,12 @@ fn direction(a: &Convex, b: &Convex, pose: &Pose, max_gap: f64) -> Option<(DVec3
                 break;
             }
             // Farther apart than asked for, and not a failure.
-            GJKResult::NoIntersection(n) if apart(n) > prediction * (1.0 - 1e-6) => return None,
+            GJKResult::NoIntersection(n) => {
+                let least = apart(n);
+                if least > prediction * (1.0 - 1e-6) {
+                    return Err(least);
+                }
+            }
             _ => {}
         }
     }
@@ -359,10 +365,10 @@ fn direction(a: &Convex, b: &Convex, pose: &Pose, max_gap: f64) -> Option<(DVec3
             };
             let farthest = points(n);
             let better = found.map(|(_, p)| p).filter(|p| beside(p) < beside(&farthest));
-            Some((n, better.unwrap_or(farthest)))
+            Ok((n, better.unwrap_or(farthest)))
         }
-        Some(_) => None,
-        None => found,
+        Some(_) => Err(best.0),
+        None => found.ok_or(f64::NEG_INFINITY),
     }
 }
 
@@ -376,13 +382,14 @@ impl Solids {
         &mut self.work.polygon
     }
 
-    /// Contacts of two shapes, the second at a pose seen from the first, up to the gap `max_gap`.
-    pub fn touches(&mut self, [i, j]: [usize; 2], pose: &Pose, max_gap: f64, out: &mut Vec<Contact>) {
+    /// Contacts of two shapes, the second at a pose seen from the first, up to the gap `max_gap`. How far the
+    /// shapes are apart at least, as far as that was found.
+    pub fn touches(&mut self, [i, j]: [usize; 2], pose: &Pose, max_gap: f64, out: &mut Vec<Contact>) -> f64 {
         let (first, second, work) = (&self.solids[i], &self.solids[j], &mut self.work);
         let start = out.len();
         let flipped = |out: &mut Vec<Contact>| out[start..].iter_mut().for_each(|c| flip(c, pose));
         match (first, second, first.convex(), second.convex()) {
-            (_, _, Some(a), Some(b)) => convex_pair(&a, &b, pose, max_gap, work, out),
+            (_, _, Some(a), Some(b)) => return convex_pair(&a, &b, pose, max_gap, work, out),
             (Solid::Plane, solid, ..) => {
                 plane_points(solid, pose, max_gap, work, out);
             }
@@ -398,6 +405,7 @@ impl Solids {
             (Solid::Mesh(mesh), Solid::Mesh(other), ..) => mesh_mesh(mesh, other, pose, max_gap, work, out),
             _ => {}
         }
+        f64::NEG_INFINITY
     }
 }
 
@@ -427,8 +435,15 @@ fn plane_points(solid: &Solid, pose: &Pose, max_gap: f64, work: &mut Work, out: 
     reduce_patches(pose, MERGE_DISTANCE * size, MIN_PARALLEL_COSINE, start, &mut work.spare, out);
 }
 
-/// Two convex shapes.
-fn convex_pair(a: &Convex, b: &Convex, pose: &Pose, max_gap: f64, work: &mut Work, out: &mut Vec<Contact>) {
+/// Two convex shapes: their contacts, and how far they are apart at least, where that was found.
+fn convex_pair(
+    a: &Convex,
+    b: &Convex,
+    pose: &Pose,
+    max_gap: f64,
+    work: &mut Work,
+    out: &mut Vec<Contact>,
+) -> f64 {
     match (a, b) {
         (Convex::Polytope(polytope), Convex::Ball(radius)) => {
             let (x, features, feature, n, _) = polytope.nearest(pose.position);
@@ -439,12 +454,12 @@ fn convex_pair(a: &Convex, b: &Convex, pose: &Pose, max_gap: f64, work: &mut Wor
             convex_pair(b, a, &pose.inverse(), max_gap, work, out);
             out[start..].iter_mut().for_each(|c| flip(c, pose));
         }
-        _ => {
-            if let Some((n, p)) = direction(a, b, pose, max_gap) {
-                convex_contacts((a, b), pose, n, p, max_gap, &mut work.polygon, out);
-            }
-        }
+        _ => match direction(a, b, pose, max_gap) {
+            Ok((n, p)) => convex_contacts((a, b), pose, n, p, max_gap, &mut work.polygon, out),
+            Err(apart) => return apart - a.radius() - b.radius(),
+        },
     }
+    f64::NEG_INFINITY
 }
 
 /// A mesh and a convex shape.
@@ -521,7 +536,7 @@ fn triangle_convex(
         }
         return;
     }
-    let Some((n, p)) = direction(&a, b, pose, max_gap) else {
+    let Ok((n, p)) = direction(&a, b, pose, max_gap) else {
         return;
     };
     let overlap = n.dot(pose.point(p[1]) - p[0]) < b.radius();

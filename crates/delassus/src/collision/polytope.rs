@@ -14,6 +14,8 @@ use super::primitives::corner;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Polytope {
     pub vertices: Vec<DVec3>,
+    /// The largest coordinate of a corner.
+    size: f64,
     pub faces: Vec<Face>,
     pub edges: Vec<[u32; 2]>,
     /// Of a triangle of a mesh, the sides (bits) on which the mesh goes on flat or upwards: nothing touches
@@ -54,7 +56,16 @@ impl Polytope {
             }
             sorted.push(Face { normal, corners });
         }
-        Polytope { vertices, faces: sorted, edges, inner_sides: 0 }
+        let mut polytope = Polytope { faces: sorted, edges, ..Polytope::default() };
+        polytope.set_corners(vertices);
+        polytope
+    }
+
+    /// Takes other corners, in the memory that is there.
+    pub fn set_corners(&mut self, corners: impl IntoIterator<Item = DVec3>) {
+        self.vertices.clear();
+        self.vertices.extend(corners);
+        self.size = self.vertices.iter().map(|v| v.abs().max_element()).fold(0.0, f64::max);
     }
 
     /// A box.
@@ -70,7 +81,7 @@ impl Polytope {
 
     /// The largest coordinate.
     pub fn size(&self) -> f64 {
-        self.vertices.iter().map(|v| v.abs().max_element()).fold(0.0, f64::max)
+        self.size
     }
 
     /// The face most along n among some, and the cosine.
@@ -114,13 +125,14 @@ impl Polytope {
 
     /// The farthest corner along n.
     pub fn support(&self, n: DVec3) -> usize {
-        let mut best = 0;
-        for k in 1..self.vertices.len() {
-            if n.dot(self.vertices[k]) > n.dot(self.vertices[best]) {
-                best = k;
+        let mut corners = self.vertices.iter().map(|v| n.dot(*v)).enumerate();
+        let Some(mut best) = corners.next() else { return 0 };
+        for (k, along) in corners {
+            if along > best.1 {
+                best = (k, along);
             }
         }
-        best
+        best.0
     }
 
     /// The point of the surface that is nearest to x; the feature there as one of A, its number, the

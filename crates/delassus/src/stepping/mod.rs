@@ -80,11 +80,11 @@ use linearization::{Linearization, Linearizer};
 use model::Model;
 use options::{check, check_options};
 use report::{worse, worst_opening};
-use retry::{Checkpoint, Schedule, SubstepOutcome, length_until};
+use retry::{Checkpoint, Clock, Schedule, SubstepOutcome, length_until};
 use row_targets::{ContactEnergy, GapRule, LimitRule, SubstepPlan};
 use substep::{SteadyStep, StepBegin, SubstepWorkspace};
 use time_of_impact::ImpactClock;
-use warm_start::{HandedOver, ImpulseSum, Impulses, Keyed, add_impulses, impulses_of, name_of};
+use warm_start::{HandedOver, ImpulseSum, Impulses, Keyed, Trend, add_impulses, impulses_of, name_of};
 
 /// Overlaps and openings at the end of a step are reported from this many times what counts as touching.
 const REPORTED_TOUCHING_RATIO: f64 = 10.0;
@@ -110,6 +110,8 @@ pub struct Stepper {
     linearization: Linearization,
     /// Impulses of what was made last, a step or a substep of it: the next solve starts from them.
     impulses: Impulses,
+    /// How those of joints change from step to step.
+    trend: Trend,
     /// Impulses of all substeps of a step add up to its forces.
     step_sum: ImpulseSum,
     handed_over: HandedOver,
@@ -118,26 +120,6 @@ pub struct Stepper {
     substep: SubstepWorkspace,
     uniqueness: UniquenessScratch,
     steady: SteadyStep,
-}
-
-/// Time as a count of steps: no drift.
-#[derive(Clone, Copy, Debug)]
-struct Clock {
-    start: f64,
-    steps: u64,
-}
-
-impl Clock {
-    /// Counts from this time on.
-    fn restart(&mut self, start: f64) {
-        *self = Clock { start, steps: 0 };
-    }
-
-    /// The time after one more step.
-    fn tick(&mut self, dt: f64) -> f64 {
-        self.steps += 1;
-        self.start + self.steps as f64 * dt
-    }
 }
 
 impl Stepper {
@@ -177,6 +159,7 @@ impl Stepper {
             linearizer: Linearizer::new(&model),
             linearization: Linearization::default(),
             impulses: Impulses::default(),
+            trend: Trend::default(),
             step_sum: ImpulseSum::default(),
             handed_over: HandedOver::default(),
             arrivals: Arrivals::default(),
@@ -211,9 +194,11 @@ impl Stepper {
         stepper.clock = Clock { start: snapshot.start, steps: snapshot.steps };
         let sum: Vec<Keyed> =
             snapshot.contact_impulse.into_iter().map(|(b, s, f, r)| ((b, s, f), r)).collect();
-        let Stepper { linearization, impulses, .. } = &mut stepper;
+        let Stepper { linearization, impulses, trend, .. } = &mut stepper;
+        let rows = linearization.joint_rows().rows.len();
+        trend.restore(options.dt, rows, &snapshot.row_impulse);
         impulses.rows = snapshot.row_impulse;
-        impulses.rows.resize(linearization.joint_rows().rows.len(), 0.0);
+        impulses.rows.resize(rows, 0.0);
         impulses_of(&sum, linearization.contacts(), &mut impulses.contacts);
         Ok(stepper)
     }
@@ -239,6 +224,7 @@ impl Stepper {
         out.state.coordinates.clone_from(coordinates);
         (out.steps, out.start) = (self.clock.steps, self.clock.start);
         out.row_impulse.clone_from(&self.impulses.rows);
+        self.trend.save(self.model.options.dt, &mut out.row_impulse);
         let contacts = self.linearization.contacts().iter().zip(&self.impulses.contacts);
         out.contact_impulse.clear();
         out.contact_impulse.extend(contacts.map(|(c, r)| (c.bodies, c.shapes, c.feature, *r)));
@@ -256,9 +242,11 @@ impl Stepper {
         let scaled = |(b, s, f, r): &KeyedImpulse| ((*b, *s, *f), r.map(|x| x * factor));
         let sum: Vec<Keyed> = snapshot.contact_impulse.iter().map(scaled).collect();
         impulses_of(&sum, self.linearization.contacts(), &mut self.impulses.contacts);
+        let rows = self.linearization.joint_rows().rows.len();
+        self.trend.restore(before, rows, &snapshot.row_impulse);
         self.impulses.rows.clear();
         self.impulses.rows.extend(snapshot.row_impulse.iter().map(|x| x * factor));
-        self.impulses.rows.resize(self.linearization.joint_rows().rows.len(), 0.0);
+        self.impulses.rows.resize(rows, 0.0);
     }
 
     /// Positions and velocities now.
@@ -353,8 +341,8 @@ impl Stepper {
     /// and meshes; and solves that fail and are tried again by other methods.
     pub fn step(&mut self) -> Result<StepReport, InvalidProblem> {
         self.arrivals.clear();
-        let Stepper { model, state, linearization, impulses, substep, steady, .. } = self;
-        let now = StepBegin { bodies: &state.bodies, contacts: linearization.contacts(), impulses };
+        let Stepper { model, state, linearization, impulses, trend, substep, steady, .. } = self;
+        let now = StepBegin { bodies: &state.bodies, contacts: linearization.contacts(), impulses, trend };
         if let Some(report) = steady.repeat(&model.options, now, &mut substep.solver) {
             state.t = self.clock.tick(model.options.dt);
             return Ok(report);
@@ -366,8 +354,8 @@ impl Stepper {
             return Ok(self.take_back_step(t, report));
         }
         self.separate_overlaps(&mut report);
-        let Stepper { model, state, linearization, impulses, steady, .. } = self;
-        let now = StepBegin { bodies: &state.bodies, contacts: linearization.contacts(), impulses };
+        let Stepper { model, state, linearization, impulses, trend, steady, .. } = self;
+        let now = StepBegin { bodies: &state.bodies, contacts: linearization.contacts(), impulses, trend };
         steady.end(model, now, &report);
         Ok(report)
     }
@@ -381,7 +369,7 @@ impl Stepper {
         self.arrivals.clear();
         self.steady.restore_bodies(&mut self.state.bodies);
         self.linearize(self.model.options.dt);
-        self.steady.restore_impulses(&mut self.impulses);
+        self.steady.restore_impulses(&mut self.impulses, &mut self.trend);
         let StepReport { status, failure, residual, solves, iterations, .. } = report;
         StepReport { status, failure, residual, solves, iterations, ..StepReport::solved() }
     }
@@ -489,6 +477,7 @@ impl Stepper {
         self.step_sum.add(self.linearization.contacts(), &self.impulses);
         self.handed_over.accept();
         self.arrivals.accept();
+        self.trend.accept(plan.length, self.model.options.dt);
         self.linearizer.pass_singular(schedule.is_short());
         if schedule.remaining() > 0.0 {
             let on = &self.linearization;

@@ -179,7 +179,8 @@ pub struct Snapshot {
     pub steps: u64,
     /// Time at the start.
     pub start: f64,
-    /// Impulses of the rows of joints in the last step.
+    /// Impulses of the rows of joints in the last step; behind them those of the first halves of the last
+    /// three steps, as far as these were made whole.
     pub row_impulse: Vec<f64>,
     /// Impulses of contacts in the last step: bodies, shapes, feature, impulse.
     pub contact_impulse: Vec<KeyedImpulse>,

@@ -39,6 +39,26 @@ const MIN_OPENING_PART: f64 = 0.1;
 /// of a position of a metre.
 const MIN_OPENING: f64 = 1e-4;
 
+/// Time as a count of steps: no drift.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    pub(super) start: f64,
+    pub(super) steps: u64,
+}
+
+impl Clock {
+    /// Counts from this time on.
+    pub(super) fn restart(&mut self, start: f64) {
+        *self = Clock { start, steps: 0 };
+    }
+
+    /// The time after one more step.
+    pub(super) fn tick(&mut self, dt: f64) -> f64 {
+        self.steps += 1;
+        self.start + self.steps as f64 * dt
+    }
+}
+
 /// What a substep decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum SubstepOutcome {

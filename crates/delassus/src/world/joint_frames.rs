@@ -83,8 +83,8 @@ pub(super) struct Frames {
     pub arm: [DVec3; 2],
     /// Rotations of the bodies.
     pub rotation: [DQuat; 2],
-    /// r, with r_w ≥ 0.
-    r: DQuat,
+    /// Those of A and of B.
+    turn: [DQuat; 2],
 }
 
 impl Frames {
@@ -98,14 +98,19 @@ impl Frames {
         let [a, b] = bodies.map(|i| state.bodies[i].pose);
         let rotation = [a.rotation * frames[0].rotation, b.rotation * frames[1].rotation];
         let p = b.point(frames[1].position);
-        let r = (rotation[0].conjugate() * rotation[1]).normalize();
         Frames {
             axes: rotation.map(DMat3::from_quat),
             d: p - a.point(frames[0].position),
             arm: [p - a.position, p - b.position],
             rotation: [a.rotation, b.rotation],
-            r: if r.w < 0.0 { -r } else { r },
+            turn: rotation,
         }
+    }
+
+    /// r, with r_w ≥ 0.
+    fn relative(&self) -> DQuat {
+        let r = (self.turn[0].conjugate() * self.turn[1]).normalize();
+        if r.w < 0.0 { -r } else { r }
     }
 
     /// The entries of the Jacobian for the first or second body.
@@ -128,17 +133,18 @@ impl Frames {
         Function { value: e.dot(f), along: DVec3::ZERO, about: f.cross(e) }
     }
 
-    /// 2 rₖ: zero for all k only where the axes of A and B are the same.
-    pub fn quaternion_part(&self, k: usize) -> Function {
+    /// 2 rₖ of r: zero for all k only where the axes of A and B are the same.
+    fn quaternion_part(&self, r: DQuat, k: usize) -> Function {
         let e = DVec3::AXES[k];
-        let (w, v) = (self.r.w, self.r.xyz());
+        let (w, v) = (r.w, r.xyz());
         Function { value: 2.0 * v[k], along: DVec3::ZERO, about: self.axes[0] * (w * e + v.cross(e)) }
     }
 
     /// 2 atan2(rₖ, r_w).
     fn twist(&self, k: usize) -> Function {
         let e = DVec3::AXES[k];
-        let (w, v) = (self.r.w, self.r.xyz());
+        let r = self.relative();
+        let (w, v) = (r.w, r.xyz());
         let square = w * w + v[k] * v[k];
         let scale = if square > 0.0 { 1.0 / square } else { 0.0 };
         let about = scale * (w * w * e + w * v.cross(e) + v[k] * v);
@@ -209,7 +215,10 @@ impl Frames {
             }
         }
         match locked[3..] {
-            [true, true, true] => (0..3).for_each(|k| constrain(self.quaternion_part(k), 0.0)),
+            [true, true, true] => {
+                let r = self.relative();
+                (0..3).for_each(|k| constrain(self.quaternion_part(r, k), 0.0));
+            }
             [false, false, false] => {}
             _ => match one_locked_rotation(locked) {
                 Some((i, j, _)) => constrain(self.cosine(i, j), 0.0),
@@ -440,7 +449,7 @@ mod tests {
         let fixed = joint(JointKind::Fixed);
         for k in 0..3 {
             assert_differentiates(&fixed, "displacement", |f| f.displacement(k));
-            assert_differentiates(&fixed, "quaternion", |f| f.quaternion_part(k));
+            assert_differentiates(&fixed, "quaternion", |f| f.quaternion_part(f.relative(), k));
             assert_differentiates(&fixed, "twist", |f| f.twist(k));
             assert_differentiates(&fixed, "cosine", |f| f.cosine(k, (k + 1) % 3));
             assert_differentiates(&fixed, "sequence", |f| f.angle_in_sequence(Axis::ALL[k]));

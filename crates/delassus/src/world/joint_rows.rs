@@ -51,53 +51,86 @@ impl Measure<'_> {
 ///
 /// Allocates nothing once `out` has grown, but for formulas written as text.
 pub fn joint_rows(world: &World, state: &WorldState, dt: f64, out: &mut Rows) {
-    joint_rows_at(world, state, dt, state.t, out);
+    out.find_frames(world, state);
+    write_rows(world, state, [dt, state.t], out);
 }
 
-/// The same with the target speeds and forces of motors at a time t.
-pub fn joint_rows_at(world: &World, state: &WorldState, dt: f64, t: f64, out: &mut Rows) {
+/// The same with the target speeds and forces of motors at a time t, after the coordinates of the state are
+/// set from its poses ([`update_joint_coordinates`]).
+pub fn update_joint_rows(world: &World, state: &mut WorldState, dt_and_t: [f64; 2], out: &mut Rows) {
+    out.find_frames(world, state);
+    update_coordinates(world, state, Some(&out.frames));
+    write_rows(world, state, dt_and_t, out);
+}
+
+fn write_rows(world: &World, state: &WorldState, dt_and_t: [f64; 2], out: &mut Rows) {
     out.rows.clear();
     out.blocks.clear();
-    for (j, joint) in world.joints.iter().enumerate() {
-        bilateral(world, state, joint, j, &mut |terms| write(world, state, j, &terms, out));
+    let frames = std::mem::take(&mut out.frames);
+    let joints = || world.joints.iter().zip(&frames).enumerate();
+    for (j, (joint, frames)) in joints() {
+        bilateral(world, state, (joint, frames), j, &mut |terms| write(world, state, j, &terms, out));
     }
     out.bilateral = out.rows.len();
-    for (j, joint) in world.joints.iter().enumerate() {
-        limits(world, state, joint, j, &mut |terms| write(world, state, j, &terms, out));
+    for (j, (joint, frames)) in joints() {
+        limits(world, state, (joint, frames), j, &mut |terms| write(world, state, j, &terms, out));
     }
     out.limits = out.rows.len() - out.bilateral;
-    add_others(world, state, [dt, t], out);
+    out.frames = frames;
+    add_others(world, state, dt_and_t, out);
 }
 
-/// The rows of [`joint_rows_at`] behind those of limits, alone.
+/// The rows of [`update_joint_rows`] behind those of limits, where those before them are rows at the same
+/// poses.
+pub fn renew_other_rows(world: &World, state: &WorldState, dt_and_t: [f64; 2], out: &mut Rows) {
+    out.rows.truncate(out.bilateral + out.limits);
+    out.blocks.truncate(out.rows.last().map_or(0, |row| row.blocks[1] as usize));
+    add_others(world, state, dt_and_t, out);
+}
+
+/// The same alone.
 pub fn other_rows_at(world: &World, state: &WorldState, dt: f64, t: f64, out: &mut Rows) {
     out.rows.clear();
     out.blocks.clear();
+    out.frames.clear();
     (out.bilateral, out.limits) = (0, 0);
     add_others(world, state, [dt, t], out);
 }
 
 fn add_others(world: &World, state: &WorldState, dt_and_t: [f64; 2], out: &mut Rows) {
+    let frames = std::mem::take(&mut out.frames);
     for (j, joint) in world.joints.iter().enumerate() {
+        let joint = (joint, frames.get(j));
         others(world, state, joint, j, dt_and_t, &mut |terms| write(world, state, j, &terms, out));
     }
+    out.frames = frames;
 }
 
 /// Fills `out` with the values of the bilateral rows and, behind them, of the limits, in the order of
 /// [`joint_rows`].
 pub fn joint_values(world: &World, state: &WorldState, out: &mut Vec<f64>) {
+    joint_values_with(world, state, out, &mut vec![]);
+}
+
+/// The same in memory for the limits.
+pub fn joint_values_with(world: &World, state: &WorldState, out: &mut Vec<f64>, of_limits: &mut Vec<f64>) {
     out.clear();
+    of_limits.clear();
     for (j, joint) in world.joints.iter().enumerate() {
+        let joint = (joint, &Frames::new(joint, state));
         bilateral(world, state, joint, j, &mut |terms| out.push(terms.value));
+        limits(world, state, joint, j, &mut |terms| of_limits.push(terms.value));
     }
-    for (j, joint) in world.joints.iter().enumerate() {
-        limits(world, state, joint, j, &mut |terms| out.push(terms.value));
-    }
+    out.extend_from_slice(of_limits);
 }
 
 /// Sets the coordinates of a state from its poses; angles keep their turns. Where the state has no
 /// coordinates yet, angles start in (−π, π] and points on curves at the nearest point.
 pub fn update_joint_coordinates(world: &World, state: &mut WorldState) {
+    update_coordinates(world, state, None);
+}
+
+fn update_coordinates(world: &World, state: &mut WorldState, known: Option<&[Frames]>) {
     let fresh = state.coordinates.len() != world.joints.len();
     if fresh {
         state.coordinates.clear();
@@ -105,7 +138,7 @@ pub fn update_joint_coordinates(world: &World, state: &mut WorldState) {
     }
     for (j, joint) in world.joints.iter().enumerate() {
         let Some(which) = joint.kind.coordinate() else { continue };
-        let frames = Frames::new(joint, state);
+        let frames = known.map_or_else(|| Frames::new(joint, state), |known| known[j]);
         if let (JointKind::PointOnCurve(curve), true) = (&joint.kind, fresh) {
             state.coordinates[j] = first_guess(curve, frames.axes[0].transpose() * frames.d);
         }
@@ -156,36 +189,6 @@ pub fn distance_to_target(
     let [c, _] = coordinate_at(world, state, joint, coordinate);
     let [[now, _], [next, _]] = [state.t, state.t + dt].map(|t| at_time(target, t));
     [now - c, (next - now) / dt]
-}
-
-/// Energy in the springs of all joints: Σ ½ stiffness (c − rest)².
-pub fn spring_energy(world: &World, state: &WorldState) -> f64 {
-    let mut energy = 0.0;
-    for (j, joint) in world.joints.iter().enumerate() {
-        for Action { coordinate, kind } in &joint.actions {
-            if let &ActionKind::Spring { stiffness, rest, .. } = kind
-                && stiffness > 0.0
-            {
-                let stretch = coordinate_at(world, state, j, *coordinate)[0] - rest;
-                energy += 0.5 * stiffness * stretch * stretch;
-            }
-        }
-    }
-    energy
-}
-
-/// Energy of the rotors of all joints: Σ ½ inertia ċ².
-pub fn rotor_energy(world: &World, state: &WorldState) -> f64 {
-    let mut energy = 0.0;
-    for (j, joint) in world.joints.iter().enumerate() {
-        for Action { coordinate, kind } in &joint.actions {
-            if let &ActionKind::Armature { inertia } = kind {
-                let [_, speed] = coordinate_at(world, state, j, *coordinate);
-                energy += 0.5 * inertia * speed * speed;
-            }
-        }
-    }
-    energy
 }
 
 fn write(world: &World, state: &WorldState, joint: usize, terms: &RowTerms<'_>, out: &mut Rows) {
@@ -297,18 +300,17 @@ fn at_time(formula: &AnyFormula, t: f64) -> [f64; 2] {
 fn bilateral(
     world: &World,
     state: &WorldState,
-    joint: &Joint,
+    (joint, frames): (&Joint, &Frames),
     index: usize,
     emit: &mut impl FnMut(RowTerms<'_>),
 ) {
-    let frames = Frames::new(joint, state);
     let mut constrain = |f: Function, load: f64| {
         emit(RowTerms {
             kind: RowKind::Bilateral,
             value: f.value,
             rate: 0.0,
             load,
-            parts: &[(1.0, Measure::Of(joint, &frames, f))],
+            parts: &[(1.0, Measure::Of(joint, frames, f))],
         });
     };
     frames.lock(&joint.kind.locked(), &mut constrain);
@@ -337,7 +339,7 @@ fn bilateral(
     }
     for Action { coordinate, kind } in &joint.actions {
         if let ActionKind::Drive { position } = kind {
-            let c = measure(world, state, (joint, &frames), *coordinate, last(state, index));
+            let c = measure(world, state, (joint, frames), *coordinate, last(state, index));
             let [target, speed] = at_time(position, state.t);
             let (value, parts) = (c.value() - target, &[(1.0, c)]);
             emit(RowTerms { kind: RowKind::Bilateral, value, rate: -speed, load: 0.0, parts });
@@ -349,7 +351,7 @@ fn bilateral(
 fn limits(
     world: &World,
     state: &WorldState,
-    joint: &Joint,
+    (joint, frames): (&Joint, &Frames),
     index: usize,
     emit: &mut impl FnMut(RowTerms<'_>),
 ) {
@@ -360,18 +362,17 @@ fn limits(
     if rope.is_none() && !joint.actions.iter().any(|a| matches!(a.kind, ActionKind::Limits { .. })) {
         return;
     }
-    let frames = Frames::new(joint, state);
     let mut keep = |sign: f64, measure: Measure<'_>, bound: f64, restitution: f64| {
         let (kind, parts) = (RowKind::Limit { restitution }, &[(sign, measure)]);
         let value = sign * measure.value() + bound;
         emit(RowTerms { kind, value, rate: 0.0, load: 0.0, parts });
     };
     if let Some((length, restitution)) = rope {
-        keep(-1.0, Measure::Of(joint, &frames, frames.length()), length, restitution);
+        keep(-1.0, Measure::Of(joint, frames, frames.length()), length, restitution);
     }
     for Action { coordinate, kind } in &joint.actions {
         if let &ActionKind::Limits { lower, upper, restitution } = kind {
-            let c = measure(world, state, (joint, &frames), *coordinate, last(state, index));
+            let c = measure(world, state, (joint, frames), *coordinate, last(state, index));
             if lower > f64::NEG_INFINITY {
                 keep(1.0, c, -lower, restitution);
             }
@@ -386,7 +387,7 @@ fn limits(
 fn others(
     world: &World,
     state: &WorldState,
-    joint: &Joint,
+    (joint, frames): (&Joint, Option<&Frames>),
     index: usize,
     [dt, t]: [f64; 2],
     emit: &mut impl FnMut(RowTerms<'_>),
@@ -401,12 +402,12 @@ fn others(
     if joint.actions.is_empty() && joint.friction.is_none() {
         return;
     }
-    let frames = Frames::new(joint, state);
+    let frames = &frames.copied().unwrap_or_else(|| Frames::new(joint, state));
     for Action { coordinate, kind } in &joint.actions {
         if matches!(kind, ActionKind::Limits { .. } | ActionKind::Drive { .. }) {
             continue;
         }
-        let c = measure(world, state, (joint, &frames), *coordinate, last(state, index));
+        let c = measure(world, state, (joint, frames), *coordinate, last(state, index));
         let (kind, value, rate) = match kind {
             ActionKind::Limits { .. } | ActionKind::Drive { .. } => continue,
             ActionKind::Speed { target, force } => {
@@ -441,7 +442,7 @@ fn others(
     if let JointKind::Tendon(terms) = &joint.kind {
         return rub_along(Measure::Tendon { terms, value: 0.0 }, friction.force, 0.0);
     }
-    let mut rub = |f, force, per_load| rub_along(Measure::Of(joint, &frames, f), force, per_load);
+    let mut rub = |f, force, per_load| rub_along(Measure::Of(joint, frames, f), force, per_load);
     let (mu, radius) = (friction.coefficient, friction.radius);
     if let JointKind::PointOnCurve(curve) = &joint.kind {
         return rub(frames.curve(curve, last(state, index)).tangent, friction.force, mu);
@@ -468,6 +469,7 @@ fn others(
 mod tests {
     use super::*;
     use crate::formula::Number;
+    use crate::world::rigid_body::spring_energy;
     use crate::world::{Axis, Body, BodyState, Pose};
     use glam::{DQuat, DVec3};
 

@@ -60,14 +60,32 @@ impl Masses {
 }
 
 /// The product of a block of a row with the velocity of its body.
+#[inline]
 pub fn dot6(block: &[f64; 6], v: &[f64]) -> f64 {
     block.iter().zip(&v[..6]).map(|(a, v)| a * v).sum()
 }
 
 /// Velocity of a row of a joint, without its rate.
+#[inline]
 pub fn row_velocity(rows: &Rows, i: usize, masses: &Masses, v: &[f64]) -> f64 {
-    let blocks = rows.blocks_of(&rows.rows[i]);
-    blocks.iter().map(|(body, block)| dot6(block, &v[6 * masses.slot[*body as usize] as usize..])).sum()
+    let (blocks, v) = (rows.blocks_of(&rows.rows[i]), v.as_chunks::<6>().0);
+    let of = |(body, block): &(u32, [f64; 6])| {
+        let v = &v[masses.slot[*body as usize] as usize];
+        block.iter().zip(v).map(|(a, v)| a * v).sum::<f64>()
+    };
+    blocks.iter().map(of).sum()
+}
+
+/// The mean of the velocities of a row in two motions, entry by entry.
+pub fn mean_row_velocity(rows: &Rows, i: usize, masses: &Masses, motions: [&[f64]; 2]) -> f64 {
+    let [first, second] = motions.map(|v| v.as_chunks::<6>().0);
+    let mut twice = [0.0; 6];
+    for (body, block) in rows.blocks_of(&rows.rows[i]) {
+        let slot = masses.slot[*body as usize] as usize;
+        let (block, v, w) = (*block, first[slot], second[slot]);
+        twice = std::array::from_fn(|c| twice[c] + block[c] * (v[c] + w[c]));
+    }
+    0.5 * ((twice[0] + twice[2] + twice[4]) + (twice[1] + twice[3] + twice[5]))
 }
 
 /// J M⁻¹ Jᵀ of a row of a joint by itself.
@@ -80,11 +98,14 @@ pub fn row_mobility(rows: &Rows, row: &Row, masses: &Masses) -> f64 {
 }
 
 /// v ← v + M⁻¹ Jᵀ r of a row of a joint.
+#[inline]
 pub fn apply_row_impulse(rows: &Rows, i: usize, r: f64, masses: &Masses, v: &mut [f64]) {
+    let (v, inverses) = (v.as_chunks_mut::<6>().0, masses.inverse.as_chunks::<6>().0);
     for (body, block) in rows.blocks_of(&rows.rows[i]) {
-        let at = 6 * masses.slot[*body as usize] as usize;
+        let slot = masses.slot[*body as usize] as usize;
+        let (v, inverse) = (&mut v[slot], &inverses[slot]);
         for c in 0..6 {
-            v[at + c] += masses.inverse[at + c] * block[c] * r;
+            v[c] += inverse[c] * block[c] * r;
         }
     }
 }
@@ -143,7 +164,7 @@ mod tests {
         let blocks = vec![(0, [1.0, -2.0, 0.5, 3.0, 0.0, 1.0]), (1, [0.0, 1.0, 1.0, -1.0, 2.0, 0.0])];
         let row =
             Row { kind: RowKind::Bilateral, joint: 0, value: 0.0, rate: 0.0, load: 0.0, blocks: [0, 2] };
-        let rows = Rows { rows: vec![row], blocks, bilateral: 1, limits: 0 };
+        let rows = Rows { rows: vec![row], blocks, bilateral: 1, ..Rows::default() };
         // Σ J²/m by hand: (1 + 4 + 0.25)/2 + 9/1 + 1/4 and 2/5 + 1/1 + 4/2.
         let w = 2.625 + 9.0 + 0.25 + 0.4 + 1.0 + 2.0;
         assert!((row_mobility(&rows, &rows.rows[0], &masses) - w).abs() < 1e-14);
@@ -151,5 +172,7 @@ mod tests {
         apply_row_impulse(&rows, 0, 3.0, &masses, &mut v);
         // Six products and a sum of twelve: a few roundings of numbers below 50.
         assert!((row_velocity(&rows, 0, &masses, &v) - 3.0 * w).abs() < 1e-13);
+        let mean = mean_row_velocity(&rows, 0, &masses, [&v, &[0.0; 12]]);
+        assert!((mean - 1.5 * w).abs() < 1e-13);
     }
 }

@@ -53,8 +53,12 @@ pub use sensor::{
 pub use servo::Servo;
 pub use set_joint::set_joint;
 
-pub(crate) use joint_rows::{distance_to_target, joint_rows_at, other_rows_at};
-pub(crate) use masses::{FIXED_SLOT, Masses, apply_row_impulse, dot6, row_mobility, row_velocity};
+pub(crate) use joint_rows::{
+    distance_to_target, joint_values_with, other_rows_at, renew_other_rows, update_joint_rows,
+};
+pub(crate) use masses::{
+    FIXED_SLOT, Masses, apply_row_impulse, dot6, mean_row_velocity, row_mobility, row_velocity,
+};
 pub(crate) use medium::lift_of_medium;
 pub(crate) use tree::{CompliantRow, MAX_ROWS_AT_ONCE, Tree, TreeBasis, TreeFactor, TreeScratch};
 

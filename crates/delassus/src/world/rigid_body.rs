@@ -24,7 +24,8 @@
 
 use glam::{DQuat, DVec3};
 
-use super::joint_rows::{rotor_energy, spring_energy};
+use super::joint::{Action, ActionKind};
+use super::joint_rows::coordinate_at;
 use super::{Body, BodyState, World, WorldState};
 
 /// The angle θ up to which three rotations will do, the angle φ in one composition of more, and the most
@@ -96,6 +97,36 @@ pub fn drift(body: &Body, state: &BodyState, h: f64) -> BodyState {
     next.pose.rotation = rotation.normalize();
     next.angular_velocity = momentum / inertia;
     next
+}
+
+/// Energy in the springs of all joints: Σ ½ stiffness (c − rest)².
+pub(super) fn spring_energy(world: &World, state: &WorldState) -> f64 {
+    let mut energy = 0.0;
+    for (j, joint) in world.joints.iter().enumerate() {
+        for Action { coordinate, kind } in &joint.actions {
+            if let &ActionKind::Spring { stiffness, rest, .. } = kind
+                && stiffness > 0.0
+            {
+                let stretch = coordinate_at(world, state, j, *coordinate)[0] - rest;
+                energy += 0.5 * stiffness * stretch * stretch;
+            }
+        }
+    }
+    energy
+}
+
+/// Energy of the rotors of all joints: Σ ½ inertia ċ².
+fn rotor_energy(world: &World, state: &WorldState) -> f64 {
+    let mut energy = 0.0;
+    for (j, joint) in world.joints.iter().enumerate() {
+        for Action { coordinate, kind } in &joint.actions {
+            if let &ActionKind::Armature { inertia } = kind {
+                let [_, speed] = coordinate_at(world, state, j, *coordinate);
+                energy += 0.5 * inertia * speed * speed;
+            }
+        }
+    }
+    energy
 }
 
 /// Kinetic energy of the bodies that move and of the rotors of joints.

@@ -4,6 +4,9 @@
 //! u_i = Σ over bodies of J_i (ẋ, ω̄) + rate_i
 //! ```
 
+use super::joint_frames::Frames;
+use super::{World, WorldState};
+
 /// Rows of all joints at a state: their Jacobian, values and rates.
 ///
 /// The velocity of row i is Σ over its blocks of block · (ẋ, ω̄) of the block's body, plus its rate. A body
@@ -19,9 +22,17 @@ pub struct Rows {
     pub bilateral: usize,
     /// Number of rows of kind [`RowKind::Limit`].
     pub limits: usize,
+    /// The frames of all joints at the state of the rows.
+    pub(super) frames: Vec<Frames>,
 }
 
 impl Rows {
+    /// Sets the frames of all joints.
+    pub(super) fn find_frames(&mut self, world: &World, state: &WorldState) {
+        self.frames.clear();
+        self.frames.extend(world.joints.iter().map(|joint| Frames::new(joint, state)));
+    }
+
     /// The blocks of a row.
     pub fn blocks_of(&self, row: &Row) -> &[(u32, [f64; 6])] {
         &self.blocks[row.blocks[0] as usize..row.blocks[1] as usize]

@@ -54,7 +54,7 @@ impl Solids {
 
 /// Two convex shapes: any direction bounds their distance from below, whatever the iteration lost.
 fn separation(a: &Convex, b: &Convex, pose: &Pose, search_gap: f64, found: &mut dyn FnMut(f64, DVec3)) {
-    if let Some((n, [x, y])) = direction(a, b, pose, search_gap) {
+    if let Ok((n, [x, y])) = direction(a, b, pose, search_gap) {
         let (bound, n) = approach_origin(a, b, pose, n, pose.point(y) - x);
         found(bound - a.radius() - b.radius(), n);
     }

@@ -21,7 +21,7 @@ use super::model::Model;
 use super::row_targets::SubstepPlan;
 use super::warm_start::Impulses;
 use crate::collision::Contact;
-use crate::world::{Masses, RowKind, Rows, World, row_velocity};
+use crate::world::{Masses, RowKind, Rows, World, mean_row_velocity, row_velocity};
 use account::SubstepAccount;
 
 /// Work of joints in a substep, in parts of the kinetic energy, above which it is made again, shorter. A
@@ -249,8 +249,7 @@ impl JointWork {
         }
         self.kinetic = self.kinetic.max(kinetic(masses, rows, to));
         for (i, r) in row_impulse.iter().enumerate().take(rows.bilateral).filter(|(_, r)| **r != 0.0) {
-            let u = |v: &[f64]| row_velocity(rows, i, masses, v);
-            self.work += r * (0.5 * (u(from) + u(to)) + rows.rows[i].rate);
+            self.work += r * (mean_row_velocity(rows, i, masses, [from, to]) + rows.rows[i].rate);
             self.slack += r.abs() * self.opening_speed;
             self.slow_slack += r.abs() * self.closing_speed;
         }

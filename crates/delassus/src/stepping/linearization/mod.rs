@@ -24,7 +24,7 @@ use super::model::Model;
 use super::options::Coordinates;
 use crate::collision::{Collider, Contact, ContactRows, ShapePair, Sweep};
 use crate::world;
-use crate::world::{ActionKind, BodyState, Joint, Pose, Rows, Tree, TreeBasis, World, WorldState};
+use crate::world::{ActionKind, BodyState, Joint, JointKind, Pose, Rows, Tree, TreeBasis, World, WorldState};
 use motor_braking::brake_motors;
 use redundancy::RedundancyScratch;
 
@@ -56,11 +56,19 @@ pub(super) struct Linearization {
     joint_rows: Rows,
     redundant: Vec<bool>,
     tree: Option<TreeBasis>,
-    /// The poses and the length of the substep that the rows of joints belong to, and whether it passes a
-    /// singular position.
-    joints_at: (Vec<Pose>, f64, bool),
+    joints_at: JointsAt,
     margins: Vec<f64>,
     silent: Vec<ShapePair>,
+}
+
+/// What the rows of joints belong to.
+#[derive(Default)]
+struct JointsAt {
+    poses: Vec<Pose>,
+    coordinates: Vec<f64>,
+    /// The length of the substep, and whether it passes a singular position.
+    length: f64,
+    passed: bool,
 }
 
 impl Linearization {
@@ -155,8 +163,9 @@ pub(super) struct Linearizer {
     collider: Collider,
     bounding_radius: Vec<f64>,
     has_loops: bool,
-    /// Whether the rows of joints depend on poses alone.
+    /// Whether the rows of joints depend on poses alone, and whether those of bilateral ones and limits do.
     passive: bool,
+    timeless: bool,
     tree: Option<Arc<Tree>>,
     /// The same, while it is set aside.
     aside: Option<Arc<Tree>>,
@@ -185,6 +194,7 @@ impl Linearizer {
             bounding_radius: world.bodies.iter().map(|body| body.bounding_radius()).collect(),
             has_loops: has_loops(world),
             passive: world.joints.iter().all(is_passive),
+            timeless: world.joints.iter().all(holds_poses),
             tree: tree.map(Arc::new),
             aside: None,
             redundancy: RedundancyScratch::default(),
@@ -264,19 +274,24 @@ impl Linearizer {
         out: &mut Linearization,
     ) {
         let Model { world, masses, .. } = model;
-        let (poses, length, passed) = &mut out.joints_at;
+        let JointsAt { poses, coordinates, length, passed } = &mut out.joints_at;
         let same = poses.len() == state.bodies.len()
-            && *length == h
             && *passed == self.passes_singular
-            && poses.iter().zip(&state.bodies).all(|(pose, body)| *pose == body.pose);
-        if self.passive && same && out.tree.is_some() == self.tree.is_some() {
+            && poses.iter().zip(&state.bodies).all(|(pose, body)| *pose == body.pose)
+            && out.tree.is_some() == self.tree.is_some();
+        if self.passive && same && *length == h {
             return;
         }
         (*length, *passed) = (h, self.passes_singular);
+        if self.timeless && same && *coordinates == state.coordinates {
+            world::renew_other_rows(world, state, [h, state.t + ahead], &mut out.joint_rows);
+            return brake_motors(model, state, h, &out.redundant, &mut out.joint_rows);
+        }
         poses.clear();
         poses.extend(state.bodies.iter().map(|body| body.pose));
-        world::update_joint_coordinates(world, state);
-        world::joint_rows_at(world, state, h, state.t + ahead, &mut out.joint_rows);
+        let t = state.t + ahead;
+        world::update_joint_rows(world, state, [h, t], &mut out.joint_rows);
+        coordinates.clone_from(&state.coordinates);
         match &self.tree {
             Some(tree) => {
                 let basis = out.tree.get_or_insert_with(|| TreeBasis::new(tree.clone()));
@@ -369,6 +384,12 @@ fn is_passive(joint: &Joint) -> bool {
     !joint.is_medium() && joint.actions.iter().all(|action| of_poses(&action.kind))
 }
 
+/// Whether what a joint locks depends on poses alone, and not on time or on a point of a curve to begin at.
+fn holds_poses(joint: &Joint) -> bool {
+    let on_curve = matches!(joint.kind, JointKind::PointOnCurve(_));
+    !on_curve && !joint.actions.iter().any(|action| matches!(action.kind, ActionKind::Drive { .. }))
+}
+
 /// Whether joints close loops: more of them than trees have branches.
 fn has_loops(world: &World) -> bool {
     let mut sets = UnionFind::new(world.bodies.len());
@@ -386,7 +407,7 @@ mod tests {
     use super::super::model::fixtures::*;
     use super::super::options::StepOptions;
     use super::*;
-    use crate::world::{JointKind, RowKind};
+    use crate::world::RowKind;
     use glam::DVec3;
 
     #[test]

@@ -40,7 +40,6 @@ use super::time_of_impact::passed_limit;
 use super::velocity_solve::{FallbackSolver, SolveOutcome};
 use super::warm_start::{Impulses, Keyed, add_impulses, impulses_of};
 use crate::collision::{Contact, MAX_CONTACT_ROWS};
-use crate::world;
 use crate::world::{BodyState, World};
 
 /// Passes over the positions of one substep.
@@ -106,6 +105,7 @@ struct HalfEnd {
     velocity: Vec<f64>,
     /// Values of bilateral rows and limits at the end of the drift.
     joint_values: Vec<f64>,
+    limit_values: Vec<f64>,
 }
 
 impl HalfEnd {
@@ -183,6 +183,7 @@ impl Stepper {
         self.report_jams(h, report);
         // From here on the impulses of the stepper are those of the first half.
         std::mem::swap(&mut self.impulses, &mut self.substep.end.impulses);
+        self.trend.record(&self.impulses.rows);
         let gain = match self.model.is_symmetric() {
             true => self.solve_velocities(plan, first, report)?,
             false => {
@@ -273,6 +274,9 @@ impl Stepper {
         let factor = model.first_kick(plan.length) / model.options.dt;
         let warm = model.options.warm_start;
         end.impulses.set_scaled(&self.impulses, |x| if warm { x * factor } else { 0.0 });
+        if warm && linearization.contacts().is_empty() {
+            self.trend.go_on(plan.length, &linearization.joint_rows().rows, &mut end.impulses.rows);
+        }
         let on = SubstepView { model, linearization, start, plan };
         position_targets(on, targets);
         let speculative = contact_search.find_speculative(on, targets, &mut self.linearizer);
@@ -338,7 +342,7 @@ impl Stepper {
             }
             model.drift(&end.velocity, h, &mut self.state.bodies);
             self.state.t = start.t + h;
-            world::joint_values(&model.world, &self.state, &mut end.joint_values);
+            end.find_joint_values(&model.world, &self.state);
             let drift = end.drift(&self.state.bodies);
             let missed =
                 correct_position_targets(SubstepView { model, linearization, start, plan }, &drift, targets);

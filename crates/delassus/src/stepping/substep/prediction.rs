@@ -16,7 +16,7 @@ use super::super::model::Model;
 use super::super::row_targets::{SubstepPlan, SubstepStart, SubstepView, predict_targets};
 use super::{HalfEnd, SubstepWorkspace};
 use crate::world;
-use crate::world::WorldState;
+use crate::world::{World, WorldState};
 
 /// Rotations below this angle in a substep, rad, bend the way of a point by less than a position tolerance.
 const STRAIGHT_ROTATION: f64 = 1e-6;
@@ -33,6 +33,11 @@ pub(super) fn may_predict(on: &Linearization) -> bool {
 }
 
 impl HalfEnd {
+    /// The values of joints at a state.
+    pub(super) fn find_joint_values(&mut self, world: &World, state: &WorldState) {
+        world::joint_values_with(world, state, &mut self.joint_values, &mut self.limit_values);
+    }
+
     /// Velocities in the middle of a substep with the impulses that the solve starts from; those of its start
     /// where the impulses are not those of a smooth motion.
     fn predict(&mut self, model: &Model, on: &Linearization, start: &SubstepStart) {
@@ -75,7 +80,7 @@ impl SubstepWorkspace {
         end.predict(model, linearization, start);
         model.drift(&end.velocity, h, &mut state.bodies);
         state.t = start.t + h;
-        world::joint_values(&model.world, state, &mut end.joint_values);
+        end.find_joint_values(&model.world, state);
         let on = SubstepView { model, linearization, start, plan };
         predict_targets(on, &end.drift(&state.bodies), targets);
         state.bodies.clone_from(&start.bodies);

@@ -16,7 +16,7 @@ use glam::DVec3;
 use super::super::model::Model;
 use super::super::options::StepOptions;
 use super::super::report::StepReport;
-use super::super::warm_start::{Impulses, Key, key};
+use super::super::warm_start::{Impulses, Key, Trend, key};
 use super::half_solve::HalfSolver;
 use crate::collision::{Contact, MAX_CONTACT_ROWS};
 use crate::world::{BodyState, Joint};
@@ -28,6 +28,7 @@ pub(in super::super) struct SteadyStep {
     keys: Vec<Key>,
     impulses: Vec<[f64; MAX_CONTACT_ROWS]>,
     row_impulses: Vec<f64>,
+    trend: Trend,
     made: Option<(StepOptions, StepReport)>,
 }
 
@@ -37,6 +38,7 @@ pub(in super::super) struct StepBegin<'a> {
     pub(in super::super) bodies: &'a [BodyState],
     pub(in super::super) contacts: &'a [Contact],
     pub(in super::super) impulses: &'a Impulses,
+    pub(in super::super) trend: &'a Trend,
 }
 
 impl SteadyStep {
@@ -77,6 +79,7 @@ impl SteadyStep {
         self.bodies.extend_from_slice(now.bodies);
         self.impulses.clone_from(&now.impulses.contacts);
         self.row_impulses.clone_from(&now.impulses.rows);
+        self.trend.copy_from(now.trend);
         self.keys.clear();
         self.keys.extend(now.contacts.iter().map(key));
     }
@@ -87,7 +90,8 @@ impl SteadyStep {
     }
 
     /// Gives joints and contacts the impulses that the step began with.
-    pub(in super::super) fn restore_impulses(&self, impulses: &mut Impulses) {
+    pub(in super::super) fn restore_impulses(&self, impulses: &mut Impulses, trend: &mut Trend) {
+        trend.copy_from(&self.trend);
         impulses.contacts.clone_from(&self.impulses);
         impulses.rows.clone_from(&self.row_impulses);
     }
@@ -109,7 +113,7 @@ impl SteadyStep {
 
     /// Whether bodies, contacts and impulses are those of the start of the step, to the last bit.
     fn began_with(&self, now: StepBegin<'_>) -> bool {
-        let SteadyStep { bodies, keys, impulses, row_impulses, .. } = self;
+        let SteadyStep { bodies, keys, impulses, row_impulses, trend, .. } = self;
         let Impulses { rows, contacts: contact_impulses } = now.impulses;
         let same_impulses = |(a, b): (&[f64; MAX_CONTACT_ROWS], &[f64; MAX_CONTACT_ROWS])| {
             a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
@@ -122,6 +126,7 @@ impl SteadyStep {
             && bodies.iter().zip(now.bodies).all(|(a, b)| has_bits_of(a, b))
             && impulses.iter().zip(contact_impulses).all(same_impulses)
             && keys.iter().zip(now.contacts).all(|(known, contact)| *known == key(contact))
+            && trend.has_bits_of(now.trend)
     }
 }
 

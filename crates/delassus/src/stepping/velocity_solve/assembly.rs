@@ -24,6 +24,8 @@ pub(super) struct Assembly {
     /// Entries of Hᵀ and of the mass matrix.
     pub(super) jacobian_entries: Vec<(usize, usize, f64)>,
     pub(super) mass_entries: Vec<(usize, usize, f64)>,
+    /// Rows of joints that are unknowns, in their order: the first columns.
+    pub(super) unknown_rows: Vec<usize>,
     /// Masses 1/c of the bodies that stand for compliant rows.
     pub(super) compliant_masses: Vec<f64>,
     pub(super) reduced: ReducedMotion,
@@ -41,6 +43,7 @@ impl Default for Assembly {
             problem: ContactProblem { laws: Vec::new(), form },
             jacobian_entries: Vec::new(),
             mass_entries: Vec::new(),
+            unknown_rows: Vec::new(),
             compliant_masses: Vec::new(),
             reduced: ReducedMotion::default(),
         }
@@ -101,6 +104,7 @@ impl Assembly {
         self.problem.laws.clear();
         GlobalForm::of(&mut self.problem.form).bias.clear();
         self.jacobian_entries.clear();
+        self.unknown_rows.clear();
         self.compliant_masses.clear();
         self.reduced.clear_rows();
         start.clear();
@@ -128,6 +132,7 @@ impl Assembly {
         let SolveInput { masses, rows, tree, .. } = *input;
         for (i, row) in rows.rows.iter().enumerate() {
             let Some((b, compliance)) = self.unknown(input, bounds, i) else { continue };
+            self.unknown_rows.push(i);
             let bias = GlobalForm::of(&mut self.problem.form).bias;
             let column = bias.len();
             let blocks = rows.blocks_of(row).iter().map(|(body, block)| (masses.slot[*body as usize], block));
@@ -175,9 +180,9 @@ impl Assembly {
     }
 
     /// M, Hᵀ and M v*, with the bodies of compliant rows at rest.
-    pub(super) fn set_dynamics(&mut self, input: &SolveInput<'_>, bounds: &BoundedRows, v: &[f64]) {
+    pub(super) fn set_dynamics(&mut self, input: &SolveInput<'_>, v: &[f64]) {
         if let Some(tree) = input.tree {
-            return self.set_reduced_dynamics(tree, input, bounds, v);
+            return self.set_reduced_dynamics(tree, input, v);
         }
         self.reduced.forget_rows();
         let masses = input.masses;
@@ -196,15 +201,9 @@ impl Assembly {
     }
 
     /// The mass matrix one, Hᵣᵀ, y* and b + H v_p, with the bodies of compliant rows at rest.
-    fn set_reduced_dynamics(
-        &mut self,
-        tree: &TreeBasis,
-        input: &SolveInput<'_>,
-        bounds: &BoundedRows,
-        v: &[f64],
-    ) {
+    fn set_reduced_dynamics(&mut self, tree: &TreeBasis, input: &SolveInput<'_>, v: &[f64]) {
         self.reduced.begin(tree, input, v);
-        self.add_particular_velocities(input, bounds);
+        self.add_particular_velocities(input);
         let GlobalForm { mass, jacobian_transposed, force, bias } = GlobalForm::of(&mut self.problem.form);
         let dofs = tree.motions() + self.compliant_masses.len();
         let all = || std::iter::repeat_n(&1.0, tree.motions()).chain(&self.compliant_masses);
@@ -221,18 +220,15 @@ impl Assembly {
     }
 
     /// b ← b + H v_p.
-    fn add_particular_velocities(&mut self, input: &SolveInput<'_>, bounds: &BoundedRows) {
+    fn add_particular_velocities(&mut self, input: &SolveInput<'_>) {
         let SolveInput { masses, rows, contacts, targets, .. } = *input;
-        let Assembly { problem, reduced, .. } = self;
+        let Assembly { problem, reduced, unknown_rows, .. } = self;
         let Some(particular) = reduced.particular() else { return };
         let bias = GlobalForm::of(&mut problem.form).bias;
-        let mut column = 0;
-        for i in 0..rows.rows.len() {
-            if !reduced.holds_compliant(i) && bounds.unknown(input, i).is_some() {
-                bias[column] += row_velocity(rows, i, masses, particular);
-                column += 1;
-            }
+        for (bias, &i) in bias.iter_mut().zip(&*unknown_rows) {
+            *bias += row_velocity(rows, i, masses, particular);
         }
+        let mut column = unknown_rows.len();
         let pressed = contacts.iter().zip(&targets.normal_bias).filter(|(_, bias)| bias.is_some());
         for (contact, _) in pressed {
             for k in 0..contact.law.dim() {

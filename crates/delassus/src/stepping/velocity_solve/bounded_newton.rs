@@ -36,11 +36,14 @@ impl VelocitySolver {
         self.apply_known_impulses(input, impulses, v);
         let r = &mut self.found.solution.impulse;
         self.assembly.set_bounded_rows(input, &self.bounds, impulses, r);
-        self.assembly.set_dynamics(input, &self.bounds, v);
+        self.assembly.set_dynamics(input, v);
         let unknown = |i: usize| self.assembly.unknown(input, &self.bounds, i).is_some();
         self.bounds.ranges(input, unknown, &mut self.ranges);
         let problem = &self.assembly.problem;
-        let found = self.few_dofs.solve_within(problem, &self.ranges, tolerance, r).is_some();
+        // Where the impulses given hold as they are, they tell nothing of sides: a row that nothing moves, as
+        // another one holds the same motion, may be at its bound and below it. It stays where the round
+        // before has put it, which would come to the same again.
+        let found = self.few_dofs.solve_within(problem, &self.ranges, tolerance, r).is_some_and(|n| n > 0);
         if found {
             let mut at = 0;
             for (i, side) in sides.iter_mut().enumerate() {

@@ -40,6 +40,12 @@ impl BoundedRows {
         let SolveInput { rows, duration, .. } = *input;
         self.side.clear();
         self.bound.clear();
+        let may_have_bounds = |row: &Row| matches!(row.kind, RowKind::Bounded { .. } | RowKind::Servo { .. });
+        if !rows.rows.iter().any(may_have_bounds) {
+            self.side.resize(rows.rows.len(), 0);
+            self.bound.resize(rows.rows.len(), f64::INFINITY);
+            return false;
+        }
         let mut any = false;
         for (i, row) in rows.rows.iter().enumerate() {
             let (mut bound, mut side) = (force_bound(&row.kind, 0.0) * duration, 0);

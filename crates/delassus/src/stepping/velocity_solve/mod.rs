@@ -250,7 +250,7 @@ impl VelocitySolver {
             }
             return Ok(SolveOutcome::NOTHING);
         }
-        self.assembly.set_dynamics(input, &self.bounds, v);
+        self.assembly.set_dynamics(input, v);
         // Memory for what comes to rest, before that.
         if self.found.reserve(&self.assembly.problem) {
             self.standstill.reserve(v.len(), self.assembly.problem.laws.len());
@@ -477,14 +477,11 @@ impl VelocitySolver {
         self.terms.clear();
         self.terms.extend(v.iter().map(|v| v.abs()));
         let impulse = &self.found.solution.impulse;
-        let mut at = 0;
-        for i in 0..rows.rows.len() {
-            if self.assembly.unknown(input, &self.bounds, i).is_some() {
-                impulses.rows[i] = impulse[at];
-                apply_row_impulse(rows, i, impulse[at], masses, v);
-                at += 1;
-            }
+        for (&i, &r) in self.assembly.unknown_rows.iter().zip(impulse) {
+            impulses.rows[i] = r;
+            apply_row_impulse(rows, i, r, masses, v);
         }
+        let mut at = self.assembly.unknown_rows.len();
         for (i, contact) in contacts.iter().enumerate() {
             impulses.contacts[i] = [0.0; MAX_CONTACT_ROWS];
             if targets.normal_bias[i].is_none() {

@@ -194,6 +194,10 @@ impl ReducedMotion {
         is_folded.resize(input.rows.rows.len(), false);
         let Some(tree) = input.tree else { return };
         for (i, row) in input.rows.rows.iter().enumerate() {
+            // Others have no compliance.
+            if !matches!(input.targets.joints[i], RowTarget::Compliant { .. }) {
+                continue;
+            }
             let Some((bias, compliance)) = unknown(i).filter(|(_, c)| *c > 0.0) else { continue };
             let blocks = input.rows.blocks_of(row);
             if let Some(row) = tree.compliant_row(i, row.joint, blocks, compliance) {

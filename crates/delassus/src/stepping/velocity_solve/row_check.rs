@@ -76,13 +76,12 @@ impl RowCheck {
         let (sums, terms) = (self.sum.as_chunks_mut::<6>().0, self.terms.as_chunks_mut::<6>().0);
         let inverses = masses.inverse.as_chunks::<6>().0;
         let mut add = |slot: u32, block: &[f64; 6], r: f64| {
+            // Copies, which nothing else can change: all six entries at once.
+            let (block, inverse) = (*block, inverses[slot as usize]);
+            let change: [f64; 6] = std::array::from_fn(|c| inverse[c] * block[c] * r);
             let (sum, terms) = (&mut sums[slot as usize], &mut terms[slot as usize]);
-            let inverse = &inverses[slot as usize];
-            for c in 0..6 {
-                let change = inverse[c] * block[c] * r;
-                sum[c] += change;
-                terms[c] += change.abs();
-            }
+            *sum = std::array::from_fn(|c| sum[c] + change[c]);
+            *terms = std::array::from_fn(|c| terms[c] + change[c].abs());
         };
         for (row, &r) in rows.rows.iter().zip(&end.impulses.rows).filter(|(_, r)| **r != 0.0) {
             for (body, block) in rows.blocks_of(row) {
@@ -97,7 +96,11 @@ impl RowCheck {
                 }
             }
         }
-        let twice_energy: f64 = masses.mass.iter().zip(&self.terms).map(|(m, t)| m * t * t).sum();
+        let mut energies = [0.0; 6];
+        for (m, t) in masses.mass.as_chunks::<6>().0.iter().zip(self.terms.as_chunks::<6>().0) {
+            (0..6).for_each(|c| energies[c] += m[c] * t[c] * t[c]);
+        }
+        let twice_energy = sum_of(&energies);
         self.elsewhere = ELSEWHERE_RATIO * twice_energy.sqrt();
         self.inexact.clear();
         self.inexact.resize(self.terms.len(), 0.0);
@@ -182,15 +185,16 @@ impl RowCheck {
                 }
                 _ => continue,
             };
-            let (mut u, mut terms) = (bias, bias.abs());
+            // Entry by entry: six sums at once.
+            let (mut along, mut sums) = ([0.0; 6], [0.0; 6]);
             for (body, block) in rows.blocks_of(row) {
                 let slot = masses.slot[*body as usize] as usize;
-                let (velocity, sizes) = (&velocities[slot], &sizes[slot]);
-                for c in 0..6 {
-                    u += block[c] * velocity[c];
-                    terms += block[c].abs() * sizes[c];
-                }
+                let (block, velocity, sizes) = (*block, velocities[slot], sizes[slot]);
+                along = std::array::from_fn(|c| along[c] + block[c] * velocity[c]);
+                sums = std::array::from_fn(|c| sums[c] + block[c].abs() * sizes[c]);
             }
+            let u = bias + sum_of(&along);
+            let mut terms = bias.abs() + sum_of(&sums);
             let r = end.impulses.rows[i];
             terms += compliance * r.abs();
             let mut error = (u + compliance * r).abs();
@@ -211,6 +215,11 @@ impl RowCheck {
         }
         worst
     }
+}
+
+/// The sum of six numbers, in an order that is the same for all.
+fn sum_of(x: &[f64; 6]) -> f64 {
+    (x[0] + x[2] + x[4]) + (x[1] + x[3] + x[5])
 }
 
 /// w_i = H_i M⁻¹ H_iᵀ.

@@ -296,12 +296,19 @@ impl TreeBasis {
             }
             let joint = &world.joints[link.joint as usize];
             let last = state.coordinates.get(link.joint as usize).copied().unwrap_or(0.0);
-            let frames = Frames::new(joint, state);
+            let own;
+            let frames = match rows.frames.get(link.joint as usize) {
+                Some(frames) => frames,
+                None => {
+                    own = Frames::new(joint, state);
+                    &own
+                }
+            };
             let [from, to] = link.locked.map(|m| m as usize);
             let sign = if link.side == 0 { -1.0 } else { 1.0 };
             // The origin of B, about which the functions of a joint have their moments.
             let origin = arm + frames.arm[link.side as usize];
-            motions_of(joint, &frames, last, free, &mut self.locked[from..to]);
+            motions_of(joint, frames, last, free, &mut self.locked[from..to]);
             for s in free {
                 s[0] -= s[1].cross(origin);
             }
