@@ -89,10 +89,15 @@ fn problem(d: &ExactDynamics<Interval>, names: &[String]) -> Option<Value> {
             Law::Rolling { rolling, .. } => {
                 json!({ "law": "rolling", "mu": interval(d.mu[k]), "rolling": exact(*rolling) })
             }
-            Law::Sliding { .. } => {
+            Law::Sliding { .. } | Law::BilateralSliding { .. } => {
                 let slip: Value = d.slip[k].iter().map(|x| interval(*x)).collect();
-                json!({ "law": "sliding", "mu": interval(d.mu[k]), "slip": slip })
+                let name = if law.is_bilateral() { "bilateral-sliding" } else { "sliding" };
+                json!({ "law": name, "mu": interval(d.mu[k]), "slip": slip })
             }
+            Law::BilateralCoulombPlane { .. } => {
+                json!({ "law": "bilateral-coulomb-plane", "mu": interval(d.mu[k]) })
+            }
+            Law::BilateralCoulomb { .. } => json!({ "law": "bilateral-coulomb", "mu": interval(d.mu[k]) }),
             _ => return None,
         };
         let rows = offsets[k]..offsets[k + 1];

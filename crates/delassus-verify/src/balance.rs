@@ -36,8 +36,8 @@ impl Balance {
 
     /// Constraints at rest that rest can answer.
     pub fn new(constraints: Vec<Constraint>, load: Vec<Interval>) -> Result<Self, Fault> {
-        if constraints.iter().any(|c| c.law == Law::Sliding) {
-            return Err(Fault::Form("constraints: expected no law \"sliding\" at rest".into()));
+        if constraints.iter().any(|c| c.law == Law::Sliding || c.law.is_guide()) {
+            return Err(Fault::Form("constraints: expected no slip and no guides at rest".into()));
         }
         if constraints.iter().flat_map(|c| &c.bias).any(|b| !b.is_zero()) {
             return Err(Fault::Form("constraints: expected no bias at rest".into()));

@@ -4,14 +4,15 @@
 //! u = W f + q ,   f ∈ C ,   u ∈ D        empty where some y has   Wᵀy − z c ∈ C* ,   −y ∈ D* ,   y·q + z b > 0 ,   z ≥ 0
 //! ```
 //!
-//! C and D are the forces and velocities of a piece, c·f ≥ b one inequality more (z = 0 without).
+//! C and D are the forces and velocities of a piece, c·f ≥ b one inequality more (z = 0 without). Guides are cut
+//! into both of their sides first: they push, or pull with −f_n for f_n.
 
 use serde_json::Value;
 
 use crate::document::{at, field, index, items, list_of, numbered, read};
 use crate::fault::{Fault, refuse};
 use crate::number::{Interval, Number, number, whole};
-use crate::problem::{Answers, Law, Problem};
+use crate::problem::{Answers, Problem};
 use crate::reduced::{Contact, Reduced};
 use crate::solution::{Mode, Solution};
 
@@ -56,7 +57,9 @@ pub fn check(problem: &Problem, facts: &Value) -> Result<Answers, Fault> {
     let complete = facts.get("tree").is_some();
     if complete {
         let tree = Tree { reduced: &reduced, solutions: &solutions };
-        tree.node(&mut vec![Piece::Any; reduced.contacts.len()], field(facts, "tree")?, 0)?;
+        let sides = reduced.contacts.iter().map(|c| if c.is_guide() { 0 } else { 1 }).collect();
+        let mut region = Region { pieces: vec![Piece::Any; reduced.contacts.len()], sides };
+        tree.node(&mut region, field(facts, "tree")?, 0)?;
     }
     let apart = |of: fn(&Solution) -> &Vec<Interval>| {
         let differ = |(a, b): (&Interval, &Interval)| a.hi < b.lo || b.hi < a.lo;
@@ -74,6 +77,13 @@ pub fn check(problem: &Problem, facts: &Value) -> Result<Answers, Fault> {
     })
 }
 
+/// A choice of pieces.
+struct Region {
+    pieces: Vec<Piece>,
+    /// Whether each pushes (1) or pulls (−1); 0 for a guide that is not cut yet.
+    sides: Vec<i64>,
+}
+
 struct Tree<'a> {
     reduced: &'a Reduced<'a>,
     solutions: &'a [Solution],
@@ -81,45 +91,54 @@ struct Tree<'a> {
 
 impl Tree<'_> {
     /// Checks that some pieces hold no solution but those that are known.
-    fn node(&self, pieces: &mut Vec<Piece>, node: &Value, depth: usize) -> Result<(), Fault> {
+    fn node(&self, region: &mut Region, node: &Value, depth: usize) -> Result<(), Fault> {
         if depth > MAX_DEPTH {
             return Err(Fault::Form("facts.tree: expected a tree that is less deep".into()));
         }
         if node.get("empty").is_some() {
             let y = read(node, "empty", |value| list_of(value, self.reduced.q.len(), number))?;
-            return self.excluded(pieces, &y, None);
+            return self.excluded(region, &y, None);
         }
         if node.get("solution").is_some() {
-            return self.within(pieces, node);
+            return self.within(region, node);
         }
         let constraint = read(node, "contact", |value| index(value, usize::MAX))?;
         let contact = self.reduced.contacts.iter().position(|c| c.index == constraint);
         let k = contact.ok_or_else(|| Fault::Form(format!("contact: {constraint} is not a contact")))?;
-        let before = pieces[k].clone();
-        for (piece, child) in self.cut(k, &before, node)? {
-            pieces[k] = piece;
-            self.node(pieces, child, depth + 1)?;
+        if region.sides[k] == 0 {
+            for (side, key) in [(1, "push"), (-1, "pull")] {
+                region.sides[k] = side;
+                self.node(region, field(node, key)?, depth + 1)?;
+            }
+            region.sides[k] = 0;
+            return Ok(());
         }
-        pieces[k] = before;
+        let before = region.pieces[k].clone();
+        for (piece, child) in self.cut(k, &before, node)? {
+            region.pieces[k] = piece;
+            self.node(region, child, depth + 1)?;
+        }
+        region.pieces[k] = before;
         Ok(())
     }
 
-    /// The pieces that a contact is cut into, all of what it was.
+    /// The pieces that a contact, or a guide on its side, is cut into, all of what it was.
     fn cut<'v>(&self, k: usize, before: &Piece, node: &'v Value) -> Result<Vec<(Piece, &'v Value)>, Fault> {
         let contact = &self.reduced.contacts[k];
         let named = |piece: Piece, key: &str| Ok((piece, field(node, key)?));
+        let open = if contact.is_guide() { vec![] } else { vec![(Piece::Open, "open")] };
+        let with_open = |closed: &[(Piece, &str)]| -> Result<Vec<(Piece, &'v Value)>, Fault> {
+            open.iter().chain(closed).map(|(piece, key)| named(piece.clone(), key)).collect()
+        };
         match before {
-            Piece::Any if contact.slip().is_some() => {
-                Ok(vec![named(Piece::Open, "open")?, named(Piece::Closed, "closed")?])
-            }
-            Piece::Any if contact.constraint.law == Law::CoulombPlane => Ok(vec![
-                named(Piece::Open, "open")?,
-                named(Piece::Stick, "stick")?,
-                named(Piece::Along(1), "plus")?,
-                named(Piece::Along(-1), "minus")?,
+            Piece::Any if contact.slip().is_some() => with_open(&[(Piece::Closed, "closed")]),
+            Piece::Any if contact.is_planar() => with_open(&[
+                (Piece::Stick, "stick"),
+                (Piece::Along(1), "plus"),
+                (Piece::Along(-1), "minus"),
             ]),
             Piece::Any => {
-                let mut all = vec![named(Piece::Open, "open")?, named(Piece::Stick, "stick")?];
+                let mut all = with_open(&[(Piece::Stick, "stick")])?;
                 let mut directions = read(node, "directions", directions)?;
                 directions.extend(directions.first().cloned());
                 all.extend(sectors(&directions, node)?);
@@ -140,7 +159,7 @@ impl Tree<'_> {
     /// Multipliers exclude some pieces, or of them the forces beyond a bound: row, sign, bound and z.
     fn excluded(
         &self,
-        pieces: &[Piece],
+        region: &Region,
         y: &[Number],
         beyond: Option<(usize, i64, Number, Number)>,
     ) -> Result<(), Fault> {
@@ -155,7 +174,7 @@ impl Tree<'_> {
         if gain <= zero || beyond.as_ref().is_some_and(|(_, _, _, z)| *z < zero) {
             return refuse("multipliers do not exclude a piece: the load has no gain");
         }
-        for (contact, piece) in reduced.contacts.iter().zip(pieces) {
+        for ((contact, piece), side) in reduced.contacts.iter().zip(&region.pieces).zip(&region.sides) {
             let rows = contact.rows.clone();
             let mut pressed: Vec<Interval> =
                 rows.clone().map(|j| sum(&|i| reduced.w[i][j].clone())).collect();
@@ -163,7 +182,11 @@ impl Tree<'_> {
                 let taken = Interval::point(z * whole(*sign));
                 pressed[row - rows.start] = &pressed[row - rows.start] - &taken;
             }
-            if !(moves_against(piece, &y[rows]) && presses(contact, piece, &pressed)) {
+            if *side == 0 {
+                return refuse("a guide is not cut into its sides");
+            }
+            pressed[0] = pressed[0].times(&whole(*side));
+            if !(moves_against(contact, piece, &y[rows]) && presses(contact, piece, &pressed)) {
                 return refuse("multipliers do not exclude a piece");
             }
         }
@@ -171,10 +194,18 @@ impl Tree<'_> {
     }
 
     /// All solutions of some pieces are a known one.
-    fn within(&self, pieces: &[Piece], node: &Value) -> Result<(), Fault> {
+    fn within(&self, region: &Region, node: &Value) -> Result<(), Fault> {
         let k = read(node, "solution", |value| index(value, self.solutions.len()))?;
         let solution = &self.solutions[k];
-        if pieces.iter().zip(&solution.modes).any(|(piece, mode)| piece.mode() != Some(*mode)) {
+        // A guide that slides in a known direction has one mode on each side.
+        let is_cut = |contact: &Contact, piece: &Piece| match piece {
+            Piece::Any if contact.is_guide() && contact.slip().is_some() => Some(Mode::Closed),
+            piece => piece.mode(),
+        };
+        let pieces = self.reduced.contacts.iter().zip(&region.pieces);
+        if region.sides != solution.sides
+            || pieces.zip(&solution.modes).any(|((c, piece), mode)| is_cut(c, piece) != Some(*mode))
+        {
             return refuse("a solution is not of the modes of its piece");
         }
         if solution.is_linear() {
@@ -186,11 +217,12 @@ impl Tree<'_> {
             sides.iter().find(is)
         };
         for row in solution.closed_rows(self.reduced) {
-            let normal = self.reduced.contacts.iter().any(|c| c.rows.start == row);
+            let contacts = self.reduced.contacts.iter().zip(&solution.sides);
+            let normal = contacts.filter(|(c, _)| c.rows.start == row).map(|(_, side)| *side).next();
             for sign in [1, -1] {
                 let edge = if sign > 0 { solution.alone[row].hi.clone() } else { -&solution.alone[row].lo };
-                // Contacts do not pull.
-                if normal && sign < 0 && edge > whole(0) {
+                // Contacts do not pull, and guides do so on their side alone.
+                if normal == Some(-sign) && edge > whole(0) {
                     continue;
                 }
                 let Some(side) = side(row, sign) else {
@@ -198,7 +230,7 @@ impl Tree<'_> {
                 };
                 let y = read(side, "multipliers", |value| list_of(value, self.reduced.q.len(), number))?;
                 let z = read(side, "weight", number)?;
-                self.excluded(pieces, &y, Some((row, sign, edge, z)))?;
+                self.excluded(region, &y, Some((row, sign, edge, z)))?;
             }
         }
         Ok(())
@@ -237,11 +269,12 @@ fn sectors<'v>(directions: &[[Number; 2]], node: &'v Value) -> Result<Vec<(Piece
 }
 
 /// y·u ≤ 0 for all velocities of a piece.
-fn moves_against(piece: &Piece, y: &[Number]) -> bool {
+fn moves_against(contact: &Contact, piece: &Piece, y: &[Number]) -> bool {
     let zero = whole(0);
     let no_slip = || y[1..].iter().all(|y| *y == zero);
     let along = |e: &[Number; 2]| &y[1] * &e[0] + &y[2] * &e[1] <= zero;
     match piece {
+        Piece::Any if contact.is_guide() => no_slip(),
         Piece::Any | Piece::Open => y[0] <= zero && no_slip(),
         Piece::Stick => true,
         Piece::Closed => no_slip(),
@@ -250,7 +283,7 @@ fn moves_against(piece: &Piece, y: &[Number]) -> bool {
     }
 }
 
-/// p·f ≥ 0 for all forces of a piece.
+/// p·f ≥ 0 for all forces of a piece, the normal ones as if they pushed.
 fn presses(contact: &Contact, piece: &Piece, p: &[Interval]) -> bool {
     let zero = whole(0);
     let mu = contact.mu();

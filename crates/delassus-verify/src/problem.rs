@@ -31,6 +31,19 @@ pub enum Law {
     Spinning,
     /// Friction against a known direction of slip.
     Sliding,
+    /// u_n = 0 with a normal force of either sign: a guide, with friction as of [`Law::Sliding`].
+    BilateralSliding,
+    /// The same with friction as of [`Law::CoulombPlane`].
+    BilateralCoulombPlane,
+    /// The same with friction as of [`Law::Coulomb`].
+    BilateralCoulomb,
+}
+
+impl Law {
+    /// Whether it holds its normal from both sides, with friction.
+    pub fn is_guide(self) -> bool {
+        matches!(self, Law::BilateralSliding | Law::BilateralCoulombPlane | Law::BilateralCoulomb)
+    }
 }
 
 /// A constraint.
@@ -39,7 +52,7 @@ pub struct Constraint {
     pub law: Law,
     /// μ of tangents, of rolling, of spinning; L of [`Law::Bounded`] first.
     pub coefficients: [Interval; 3],
-    /// The direction of slip of [`Law::Sliding`].
+    /// The direction of slip of [`Law::Sliding`] and [`Law::BilateralSliding`].
     pub slip: Vec<Interval>,
     /// Its rows of J, the normal first.
     pub rows: Vec<Row>,
@@ -96,16 +109,19 @@ fn constraint(value: &Value, n: usize) -> Result<Constraint, Fault> {
         "rolling" => Law::Rolling,
         "spinning" => Law::Spinning,
         "sliding" => Law::Sliding,
+        "bilateral-sliding" => Law::BilateralSliding,
+        "bilateral-coulomb-plane" => Law::BilateralCoulombPlane,
+        "bilateral-coulomb" => Law::BilateralCoulomb,
         _ => return Err(Fault::Form(format!("law: expected the name of a law, found \"{name}\""))),
     };
     let (count, keys): (&[usize], &[&str]) = match law {
         Law::Bilateral | Law::Unilateral => (&[1], &[]),
         Law::Bounded => (&[1], &["most"]),
-        Law::CoulombPlane => (&[2], &["mu"]),
-        Law::Coulomb => (&[3], &["mu"]),
+        Law::CoulombPlane | Law::BilateralCoulombPlane => (&[2], &["mu"]),
+        Law::Coulomb | Law::BilateralCoulomb => (&[3], &["mu"]),
         Law::Rolling => (&[5], &["mu", "rolling"]),
         Law::Spinning => (&[6], &["mu", "rolling", "spinning"]),
-        Law::Sliding => (&[2, 3], &["mu"]),
+        Law::Sliding | Law::BilateralSliding => (&[2, 3], &["mu"]),
     };
     if !count.contains(&rows.len()) {
         return Err(Fault::Form(format!(
@@ -121,7 +137,8 @@ fn constraint(value: &Value, n: usize) -> Result<Constraint, Fault> {
         }
     }
     let numbers = |key: &str, count: usize| read(value, key, |value| list_of(value, count, Interval::read));
-    let slip = if law == Law::Sliding { numbers("slip", rows.len() - 1)? } else { vec![] };
+    let slides = matches!(law, Law::Sliding | Law::BilateralSliding);
+    let slip = if slides { numbers("slip", rows.len() - 1)? } else { vec![] };
     let bias = match value.get("bias") {
         Some(_) => numbers("bias", rows.len())?,
         None => vec![Interval::zero(); rows.len()],

@@ -30,10 +30,20 @@ impl Contact<'_> {
         &self.constraint.coefficients[0]
     }
 
-    /// The direction of slip where friction is known: e in f_t = −μ f_n e; zero without friction.
+    /// Whether it is a guide, whose normal force has either sign.
+    pub fn is_guide(&self) -> bool {
+        self.constraint.law.is_guide()
+    }
+
+    /// Whether friction has one tangent.
+    pub fn is_planar(&self) -> bool {
+        matches!(self.constraint.law, Law::CoulombPlane | Law::BilateralCoulombPlane)
+    }
+
+    /// The direction of slip where friction is known: e in f_t = −μ |f_n| e; zero without friction.
     pub fn slip(&self) -> Option<Vec<Interval>> {
         match self.constraint.law {
-            Law::Sliding => Some(self.constraint.slip.clone()),
+            Law::Sliding | Law::BilateralSliding => Some(self.constraint.slip.clone()),
             _ if self.mu().is_zero() => Some(vec![Interval::zero(); self.rows.len() - 1]),
             _ => None,
         }
@@ -63,7 +73,9 @@ impl<'a> Reduced<'a> {
         for (index, constraint) in problem.constraints.iter().enumerate() {
             match constraint.law {
                 Law::Bilateral => joints.push(constraint),
-                Law::Unilateral | Law::CoulombPlane | Law::Coulomb | Law::Sliding => {
+                law if law.is_guide()
+                    || matches!(law, Law::Unilateral | Law::CoulombPlane | Law::Coulomb | Law::Sliding) =>
+                {
                     let rows = count..count + constraint.rows.len();
                     count = rows.end;
                     contacts.push(Contact { constraint, index, rows });

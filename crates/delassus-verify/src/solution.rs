@@ -5,6 +5,8 @@
 //! closed  u_n = 0 , f_t + μ f_n e = 0         along   u_n = 0 ,   f_t + s μ f_n = 0
 //! ```
 //!
+//! Guides that pull have −f_n for f_n.
+//!
 //! G(f) = 0 for the forces of closed contacts, u = W f + q. With C and boxes X ⊂ Y around f₀, r and R their
 //! radii:
 //!
@@ -16,7 +18,6 @@ use serde_json::Value;
 use crate::document::{list_of, read, word};
 use crate::fault::{Fault, refuse};
 use crate::number::{Interval, Number, number, whole};
-use crate::problem::Law;
 use crate::reduced::{Contact, Reduced};
 
 /// What a contact does.
@@ -38,6 +39,8 @@ pub enum Mode {
 pub struct Solution {
     /// One per contact.
     pub modes: Vec<Mode>,
+    /// Whether each pushes (1) or pulls (−1), as guides may.
+    pub sides: Vec<i64>,
     /// A box that holds it.
     pub force: Vec<Interval>,
     /// Its velocity.
@@ -49,20 +52,28 @@ pub struct Solution {
 impl Solution {
     /// Reads and proves a solution.
     pub fn read(reduced: &Reduced, value: &Value) -> Result<Self, Fault> {
-        let modes = read(value, "modes", |value| list_of(value, reduced.contacts.len(), mode))?;
-        let fits = |(contact, mode): (&Contact, &Mode)| match (contact.slip(), mode) {
-            (_, Mode::Open) => true,
-            (slip, Mode::Closed) => slip.is_some(),
-            (slip, Mode::Stick) => slip.is_none(),
-            (slip, Mode::Slide) => slip.is_none() && contact.constraint.law == Law::Coulomb,
-            (slip, Mode::Along(_)) => slip.is_none() && contact.constraint.law == Law::CoulombPlane,
+        let words = read(value, "modes", |value| list_of(value, reduced.contacts.len(), mode))?;
+        let fits = |(contact, (side, mode)): (&Contact, &(Option<i64>, Mode))| {
+            side.is_some() == contact.is_guide()
+                && match (contact.slip(), mode) {
+                    (_, Mode::Open) => !contact.is_guide(),
+                    (slip, Mode::Closed) => slip.is_some(),
+                    (slip, Mode::Stick) => slip.is_none(),
+                    (slip, Mode::Slide) => slip.is_none() && !contact.is_planar(),
+                    (slip, Mode::Along(_)) => slip.is_none() && contact.is_planar(),
+                }
         };
-        if !reduced.contacts.iter().zip(&modes).all(fits) {
+        if !reduced.contacts.iter().zip(&words).all(fits) {
             return Err(Fault::Form("modes: expected those of the laws".into()));
         }
         let nothing = vec![];
-        let mut solution =
-            Solution { modes, force: nothing.clone(), velocity: nothing.clone(), alone: nothing };
+        let mut solution = Solution {
+            modes: words.iter().map(|(_, mode)| *mode).collect(),
+            sides: words.iter().map(|(side, _)| side.unwrap_or(1)).collect(),
+            force: nothing.clone(),
+            velocity: nothing.clone(),
+            alone: nothing,
+        };
         let rows = solution.closed_rows(reduced);
         let k = rows.len();
         let numbers = |key: &str| read(value, key, |value| list_of(value, k, number));
@@ -82,7 +93,7 @@ impl Solution {
         solution.force = boxed(&radius);
         solution.alone = boxed(&alone);
         solution.velocity = reduced.velocity(&solution.force);
-        let equations = Equations { reduced, modes: &solution.modes, rows: &rows };
+        let equations = Equations { reduced, modes: &solution.modes, sides: &solution.sides, rows: &rows };
         let values = equations.values(&point);
         let small = equations.moved(&inverse, &solution.force, &radius);
         for (i, row) in inverse.iter().enumerate() {
@@ -115,9 +126,9 @@ impl Solution {
     /// The inequalities of the modes.
     fn obeys(&self, reduced: &Reduced) -> bool {
         let zero = whole(0);
-        reduced.contacts.iter().zip(&self.modes).all(|(contact, mode)| {
+        reduced.contacts.iter().zip(&self.modes).zip(&self.sides).all(|((contact, mode), side)| {
             let (f, u) = (&self.force[contact.rows.clone()], &self.velocity[contact.rows.clone()]);
-            let pushes = f[0].lo >= zero;
+            let pushes = f[0].times(&whole(*side)).lo >= zero;
             match mode {
                 Mode::Open => u[0].lo >= zero,
                 Mode::Closed => pushes,
@@ -132,22 +143,31 @@ impl Solution {
     }
 }
 
-fn mode(value: &Value) -> Result<Mode, Fault> {
-    Ok(match word(value)? {
+/// The side of a guide, and the mode.
+fn mode(value: &Value) -> Result<(Option<i64>, Mode), Fault> {
+    let whole = word(value)?;
+    let (side, mode) = match whole.split_once('-') {
+        Some(("push", mode)) => (Some(1), mode),
+        Some(("pull", mode)) => (Some(-1), mode),
+        _ => (None, whole),
+    };
+    let mode = match mode {
         "open" => Mode::Open,
         "stick" => Mode::Stick,
         "slide" => Mode::Slide,
         "plus" => Mode::Along(1),
         "minus" => Mode::Along(-1),
         "closed" => Mode::Closed,
-        other => return Err(Fault::Form(format!("expected a mode, found \"{other}\""))),
-    })
+        _ => return Err(Fault::Form(format!("expected a mode, found \"{whole}\""))),
+    };
+    Ok((side, mode))
 }
 
 /// G and its slope.
 struct Equations<'a> {
     reduced: &'a Reduced<'a>,
     modes: &'a [Mode],
+    sides: &'a [i64],
     rows: &'a [usize],
 }
 
@@ -156,7 +176,7 @@ impl Equations<'_> {
     fn values(&self, f: &[Interval]) -> Vec<Interval> {
         let u = self.reduced.velocity(f);
         let mut all = Vec::new();
-        for (contact, mode) in self.reduced.contacts.iter().zip(self.modes) {
+        for ((contact, mode), side) in self.reduced.contacts.iter().zip(self.modes).zip(self.sides) {
             let (f, u) = (&f[contact.rows.clone()], &u[contact.rows.clone()]);
             let mu = contact.mu();
             match mode {
@@ -168,7 +188,7 @@ impl Equations<'_> {
                 }
                 Mode::Along(_) | Mode::Closed => {
                     all.push(u[0].clone());
-                    let along = self.direction(contact, *mode);
+                    let along = self.direction(contact, *mode, *side);
                     all.extend(f[1..].iter().zip(&along).map(|(f_t, e)| f_t + &(&(mu * e) * &f[0])));
                 }
             }
@@ -176,11 +196,11 @@ impl Equations<'_> {
         all
     }
 
-    /// e in f_t = −μ f_n e.
-    fn direction(&self, contact: &Contact, mode: Mode) -> Vec<Interval> {
+    /// e in f_t = −μ f_n e, with the sign of f_n in it.
+    fn direction(&self, contact: &Contact, mode: Mode, side: i64) -> Vec<Interval> {
         match mode {
-            Mode::Along(s) => vec![Interval::point(whole(s))],
-            _ => contact.slip().unwrap_or_default(),
+            Mode::Along(s) => vec![Interval::point(whole(s * side))],
+            _ => contact.slip().unwrap_or_default().iter().map(|e| e.times(&whole(side))).collect(),
         }
     }
 
@@ -195,7 +215,7 @@ impl Equations<'_> {
         };
         let (one, two) = (Interval::point(whole(1)), whole(2));
         let mut all = Vec::new();
-        for (contact, mode) in self.reduced.contacts.iter().zip(self.modes) {
+        for ((contact, mode), side) in self.reduced.contacts.iter().zip(self.modes).zip(self.sides) {
             let (n, mu) = (contact.rows.start, contact.mu());
             match mode {
                 Mode::Open => {}
@@ -211,7 +231,7 @@ impl Equations<'_> {
                 }
                 Mode::Along(_) | Mode::Closed => {
                     all.push(w(n));
-                    let along = self.direction(contact, *mode);
+                    let along = self.direction(contact, *mode, *side);
                     all.extend(
                         along.iter().zip(n + 1..).map(|(e, i)| entries(&[(n, mu * e), (i, one.clone())])),
                     );

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .constraints import add, constraints, distance, length
+from .constraints import GUIDES, add, constraints, distance, length
 from .exact import (
     ZERO,
     NotACertificate,
@@ -26,8 +26,9 @@ class Balance:
 
     def __init__(self, all_of, load):
         self.constraints, self.load = all_of, load
-        if any(c.law == "sliding" or not all(b.is_zero() for b in c.bias) for c in all_of):
-            raise NotACertificate("expected constraints at rest, without slip and bias")
+        moves = ("sliding", *GUIDES)
+        if any(c.law in moves or not all(b.is_zero() for b in c.bias) for c in all_of):
+            raise NotACertificate("expected constraints at rest, without slip, guides and bias")
 
     @staticmethod
     def read(problem):

@@ -29,7 +29,11 @@ LAWS = {
     "rolling": ((5,), ("mu", "rolling")),
     "spinning": ((6,), ("mu", "rolling", "spinning")),
     "sliding": ((2, 3), ("mu",)),
+    "bilateral-sliding": ((2, 3), ("mu",)),
+    "bilateral-coulomb-plane": ((2,), ("mu",)),
+    "bilateral-coulomb": ((3,), ("mu",)),
 }
+GUIDES = ("bilateral-sliding", "bilateral-coulomb-plane", "bilateral-coulomb")
 
 
 class Constraint:
@@ -47,7 +51,8 @@ class Constraint:
         if any(c.lo < 0 for c in self.coefficients):
             raise NotACertificate("expected coefficients that are at least 0")
         count = len(self.rows)
-        self.slip = intervals(get(value, "slip"), count - 1) if self.law == "sliding" else []
+        slides = self.law in ("sliding", "bilateral-sliding")
+        self.slip = intervals(get(value, "slip"), count - 1) if slides else []
         self.bias = intervals(value["bias"], count) if "bias" in value else [ZERO] * count
 
     def is_contact(self):

@@ -8,22 +8,31 @@ from .exact import ONE, ZERO, Interval, NotACertificate, Unproved, dot, get, ind
 from .reduced import Reduced
 
 SIGN = {"plus": 1, "minus": -1}
+SIDE = {"push": 1, "pull": -1}
 
 
 class Solution:
     """A solution in one choice of modes, proved by Krawczyk's test."""
 
     def __init__(self, reduced, value):
-        self.modes = items(get(value, "modes"), len(reduced.contacts))
-        for contact, mode in zip(reduced.contacts, self.modes):
+        self.modes, self.sides = [], []
+        for contact, word in zip(reduced.contacts, items(get(value, "modes"), len(reduced.contacts))):
+            side, mode = 1, word
+            if contact.is_guide and isinstance(word, str) and "-" in word:
+                first, mode = word.split("-", 1)
+                side = SIDE.get(first)
             if contact.slip is not None:
-                allowed = ("open", "closed")
-            elif contact.law == "coulomb-plane":
-                allowed = ("open", "stick", "plus", "minus")
+                allowed = ("closed",)
+            elif contact.is_planar:
+                allowed = ("stick", "plus", "minus")
             else:
-                allowed = ("open", "stick", "slide")
-            if mode not in allowed:
-                raise NotACertificate(f"expected a mode of the law {contact.law}, found {mode!r:.60}")
+                allowed = ("stick", "slide")
+            if not contact.is_guide:
+                allowed += ("open",)
+            if mode not in allowed or side is None or contact.is_guide is (mode is word):
+                raise NotACertificate(f"expected a mode of the law {contact.law}, found {word!r:.60}")
+            self.modes.append(mode)
+            self.sides.append(side)
         self.rows = [i for c, mode in zip(reduced.contacts, self.modes) if mode != "open" for i in c.rows]
         count = len(self.rows)
         centre, radius, alone = (numbers(get(value, key), count) for key in ("centre", "radius", "alone"))
@@ -47,14 +56,14 @@ class Solution:
                 raise Unproved("the box of a solution is not proved to hold one")
         if any(m >= r for m, r in zip(self.moved(reduced, inverse, self.alone, alone), alone)):
             raise Unproved("the box around a solution may hold another")
-        if not all(self.obeys(c, mode) for c, mode in zip(reduced.contacts, self.modes)):
+        if not all(map(self.obeys, reduced.contacts, self.modes, self.sides)):
             raise Unproved("a solution does not obey the inequalities of its modes")
 
-    def obeys(self, contact, mode):
+    def obeys(self, contact, mode, side):
         f, u = ([x[i] for i in contact.rows] for x in (self.force, self.velocity))
         if mode == "open":
             return u[0].lo >= 0
-        if f[0].lo < 0:
+        if (f[0] * side).lo < 0:
             return False
         if mode == "stick":
             friction = sum(x.square().hi for x in f[1:])
@@ -65,8 +74,8 @@ class Solution:
 
     def equations(self, reduced, f):
         u, values = reduced.velocity(f), []
-        for contact, mode in zip(reduced.contacts, self.modes):
-            n, mu = contact.rows.start, contact.mu
+        for contact, mode, side in zip(reduced.contacts, self.modes, self.sides):
+            n, mu = contact.rows.start, contact.mu * side
             if mode == "stick":
                 values += [u[i] for i in contact.rows]
             elif mode == "slide":
@@ -83,8 +92,8 @@ class Solution:
         def w(i):
             return {j: reduced.w[i][j] for j in self.rows}
 
-        for contact, mode in zip(reduced.contacts, self.modes):
-            n, mu = contact.rows.start, contact.mu
+        for contact, mode, side in zip(reduced.contacts, self.modes, self.sides):
+            n, mu = contact.rows.start, contact.mu * side
             if mode == "stick":
                 rows += [w(i) for i in contact.rows]
             elif mode == "slide":
@@ -122,7 +131,7 @@ class Tree:
         self.reduced, self.solutions = reduced, solutions
 
     def check(self, pieces, node, depth=0):
-        """A piece is None (the whole law), a mode, or two directions between which it slides."""
+        """A piece is None (the whole law), a mode, or two directions between which it slides, with its side."""
         if depth > 400:
             raise NotACertificate("expected a tree that is less deep")
         items_of(node)
@@ -135,15 +144,22 @@ class Tree:
             at = [k for k, c in enumerate(self.reduced.contacts) if c.place == place]
             if not at:
                 raise NotACertificate(f"{place!r:.60} is not a contact")
-            for piece, child in self.cut(self.reduced.contacts[at[0]], pieces[at[0]], node):
-                self.check([*pieces[: at[0]], piece, *pieces[at[0] + 1 :]], child, depth + 1)
+            side, piece = pieces[at[0]]
+            if side == 0:
+                parts = [((SIDE[key], None), get(node, key)) for key in ("push", "pull")]
+            else:
+                cut = self.cut(self.reduced.contacts[at[0]], piece, node)
+                parts = [((side, piece), child) for piece, child in cut]
+            for part, child in parts:
+                self.check([*pieces[: at[0]], part, *pieces[at[0] + 1 :]], child, depth + 1)
 
     def cut(self, contact, piece, node):
         """The parts of a piece: all of it."""
+        opening = () if contact.is_guide else ("open",)
         if piece is None and contact.slip is not None:
-            return [(key, get(node, key)) for key in ("open", "closed")]
-        if piece is None and contact.law == "coulomb-plane":
-            return [(key, get(node, key)) for key in ("open", "stick", "plus", "minus")]
+            return [(key, get(node, key)) for key in (*opening, "closed")]
+        if piece is None and contact.is_planar:
+            return [(key, get(node, key)) for key in (*opening, "stick", "plus", "minus")]
         if piece is not None and not isinstance(piece, tuple):
             raise Unproved("a piece is cut that has no parts")
         directions = [tuple(numbers(e, 2)) for e in items(get(node, "directions"))]
@@ -151,7 +167,7 @@ class Tree:
             raise Unproved("a direction does not have length 1")
         parts = []
         if piece is None:
-            parts = [(key, get(node, key)) for key in ("open", "stick")]
+            parts = [(key, get(node, key)) for key in (*opening, "stick")]
             directions += directions[:1]
         elif not directions or (directions[0], directions[-1]) != piece:
             raise Unproved("sectors do not cover the one that is cut")
@@ -172,29 +188,37 @@ class Tree:
             gain += beyond[2] * beyond[3]
         if gain <= 0 or (beyond and beyond[3] < 0):
             raise Unproved("multipliers do not exclude a piece: the load has no gain")
-        for contact, piece in zip(reduced.contacts, pieces):
+        for contact, (side, piece) in zip(reduced.contacts, pieces):
+            if side == 0:
+                raise Unproved("a guide is not cut into its sides")
             pressed = [sum((reduced.w[i][j] * y[i] for i in used), ZERO) for j in contact.rows]
             if beyond and beyond[0] in contact.rows:
                 at = beyond[0] - contact.rows.start
                 pressed[at] = pressed[at] - Interval(beyond[1] * beyond[3])
+            pressed[0] = pressed[0] * side
             own = [y[i] for i in contact.rows]
-            if not (moves_against(piece, own) and presses(contact, piece, pressed)):
+            if not (moves_against(contact, piece, own) and presses(contact, piece, pressed)):
                 raise Unproved("multipliers do not exclude a piece")
 
     def within(self, pieces, node):
         """All solutions of some pieces are a known one."""
         solution = self.solutions[index(node["solution"], len(self.solutions))]
-        if [("slide" if isinstance(p, tuple) else p) for p in pieces] != solution.modes:
+        modes = ["slide" if isinstance(p, tuple) else p for _, p in pieces]
+        # A guide that slides in a known direction has one mode on each side.
+        for k, contact in enumerate(self.reduced.contacts):
+            if contact.is_guide and contact.slip is not None:
+                modes[k] = "closed"
+        if modes != solution.modes or [side for side, _ in pieces] != solution.sides:
             raise Unproved("a solution is not of the modes of its piece")
         if "slide" not in solution.modes:
             # The equations are linear, and have no other solution anywhere.
             return
         sides = {(get(s, "row"), get(s, "sign")): s for s in items(get(node, "sides"))}
-        normals = {c.rows.start for c in self.reduced.contacts}
+        normals = {c.rows.start: side for c, side in zip(self.reduced.contacts, solution.sides)}
         for row in solution.rows:
             for sign, edge in ((1, solution.alone[row].hi), (-1, -solution.alone[row].lo)):
-                if sign < 0 and row in normals and edge > 0:
-                    continue  # Contacts do not pull.
+                if normals.get(row) == -sign and edge > 0:
+                    continue  # Contacts do not pull, and guides do so on their side alone.
                 if (row, sign) not in sides:
                     raise Unproved("a side of the box of a solution is missing")
                 side = sides[row, sign]
@@ -202,8 +226,10 @@ class Tree:
                 self.excluded(pieces, y, (row, sign, edge, number(get(side, "weight"))))
 
 
-def moves_against(piece, y):
+def moves_against(contact, piece, y):
     """y.u <= 0 for all velocities of a piece."""
+    if piece is None and contact.is_guide:
+        return not any(y[1:])
     if piece is None or piece == "open":
         return y[0] <= 0 and not any(y[1:])
     if piece == "closed":
@@ -214,7 +240,7 @@ def moves_against(piece, y):
 
 
 def presses(contact, piece, p):
-    """p.f >= 0 for all forces of a piece."""
+    """p.f >= 0 for all forces of a piece, the normal ones as if they pushed."""
 
     def ray(e):
         across = sum((x * y for x, y in zip(p[1:], e)), ZERO)
@@ -240,7 +266,8 @@ def by_pieces(problem, facts):
     solutions = [Solution(reduced, value) for value in items(get(facts, "solutions"))]
     complete = "tree" in facts
     if complete:
-        Tree(reduced, solutions).check([None] * len(reduced.contacts), facts["tree"])
+        start = [(0 if c.is_guide else 1, None) for c in reduced.contacts]
+        Tree(reduced, solutions).check(start, facts["tree"])
 
     def apart(of):
         pairs = ((x, y) for k, x in enumerate(solutions) for y in solutions[:k])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from .constraints import GUIDES
 from .exact import ONE, ZERO, Interval, NotACertificate, Unproved, along, floor, get, items, numbers
 
 
@@ -12,11 +13,13 @@ class Contact:
 
     def __init__(self, constraint, place, start):
         self.law, self.place = constraint.law, place
+        self.is_guide = constraint.law in GUIDES
+        self.is_planar = constraint.law in ("coulomb-plane", "bilateral-coulomb-plane")
         self.rows = range(start, start + len(constraint.rows))
         self.mu = constraint.coefficients[0] if constraint.coefficients else ZERO
-        # Friction is -mu f_n times this; None where its direction is not known.
+        # Friction is -mu |f_n| times this; None where its direction is not known.
         self.slip = None
-        if self.law == "sliding":
+        if self.law in ("sliding", "bilateral-sliding"):
             self.slip = constraint.slip
         elif self.mu.is_zero():
             self.slip = [ZERO] * (len(self.rows) - 1)
@@ -31,7 +34,7 @@ class Reduced:
         for place, c in enumerate(problem.constraints):
             if c.law == "bilateral":
                 joints.append(c)
-            elif c.law in ("unilateral", "coulomb-plane", "coulomb", "sliding"):
+            elif c.law in ("unilateral", "coulomb-plane", "coulomb", "sliding", *GUIDES):
                 self.contacts.append(Contact(c, place, len(rows)))
                 rows += zip(c.rows, c.bias)
             else:

@@ -135,9 +135,10 @@ fn is_on_side(ray: &[Interval], g: &[Interval]) -> bool {
     ray.iter().zip(g).fold(Interval::ZERO, |sum, (r, g)| sum + *r * *g).lo >= 0.0
 }
 
-/// g·f ≥ 0 for all f of the friction cone: g_n ≥ μ‖g_t‖.
+/// g·f ≥ 0 for all f of the friction cone: g_n ≥ μ‖g_t‖, −g_n of a guide that pulls.
 fn is_in_dual_cone(contact: &Contact, g: &[Interval]) -> bool {
     let across = g[1..].iter().fold(Interval::ZERO, |sum, x| sum + *x * *x) * contact.mu * contact.mu;
-    let along = Interval::point(g[0].lo.max(0.0));
-    g[0].lo >= 0.0 && across.hi <= (along * along).lo
+    let least = (g[0] * contact.side).lo;
+    let along = Interval::point(least.max(0.0));
+    least >= 0.0 && across.hi <= (along * along).lo
 }

@@ -9,7 +9,8 @@
 //! and a cone of velocities; a linear program finds multipliers that show that it holds no solution, and
 //! these are checked in interval arithmetic (`exclude`). Solutions are found by Newton's method and proved by
 //! Krawczyk's, which also gives a box in which each is alone (`zero`). Sectors are cut until nothing is left
-//! (`search`): then all solutions are known. Otherwise solutions that were proved still exist.
+//! (`search`): then all solutions are known. Otherwise solutions that were proved still exist. Guides with
+//! friction push or pull; each choice of their sides is searched by itself.
 
 mod exclude;
 mod pieces;
@@ -53,10 +54,11 @@ pub struct Sectors {
 /// All solutions, as far as they are found; `None` where a law has no sectors.
 pub(super) fn all_solutions(d: &ExactDynamics<Interval>) -> Option<Sectors> {
     let in_space = |law: &Law| matches!(law, Law::Coulomb { .. });
-    if !d.laws.iter().any(in_space) {
+    let is_guide = |law: &Law| law.is_bilateral() && *law != Law::Bilateral;
+    if !d.laws.iter().any(in_space) || d.laws.iter().any(is_guide) {
         return None;
     }
-    let (contacts, found) = search(d)?;
+    let (contacts, found) = search(d)?.pop()?;
     let offsets = row_offsets(&d.laws);
     let listed = |zero: &Zero| {
         let mut modes = vec![Mode::Bilateral; d.laws.len()];
@@ -70,23 +72,33 @@ pub(super) fn all_solutions(d: &ExactDynamics<Interval>) -> Option<Sectors> {
         (modes, force)
     };
     Some(Sectors {
-        answers: answers(&found.zeros, found.open == 0),
+        answers: answers(&found.zeros.iter().collect::<Vec<_>>(), found.open == 0),
         solutions: found.zeros.iter().map(listed).collect(),
         pieces: found.leaves.len(),
         open: found.open,
     })
 }
 
-/// What is found within the budget; `None` where a law has no pieces, or there are too many contacts.
-fn search(d: &ExactDynamics<Interval>) -> Option<(Contacts, Found)> {
+/// What is found within the budget, for each choice of the sides of guides, the first one's last; `None` where
+/// a law has no pieces, or there are too many contacts.
+fn search(d: &ExactDynamics<Interval>) -> Option<Vec<(Contacts, Found)>> {
     let contacts = d.laws.iter().filter(|law| **law != Law::Bilateral).count();
     if contacts > CONTACTS_MAX {
         return None;
     }
     let contacts = Contacts::of(d)?;
     let rows = contacts.q.len().max(ROWS_FULL);
-    let found = Search::run(&contacts, PROGRAMS_MAX * ROWS_FULL.pow(3) / rows.pow(3));
-    Some((contacts, found))
+    let mut left = PROGRAMS_MAX * ROWS_FULL.pow(3) / rows.pow(3);
+    let guides = contacts.contacts.iter().filter(|c| c.is_guide).count();
+    let side = |choice: usize, k: usize| if choice >> (guides - 1 - k) & 1 == 0 { 1.0 } else { -1.0 };
+    let all = (0..1usize << guides).map(|choice| {
+        let sides: Vec<f64> = (0..guides).map(|k| side(choice, k)).collect();
+        let contacts = contacts.with_sides(&sides);
+        let found = Search::run(&contacts, left);
+        left = left.saturating_sub(found.programs);
+        (contacts, found)
+    });
+    Some(all.collect())
 }
 
 /// All solutions of contacts in the plane and in space, as far as they are found, as a proof that others can
@@ -95,12 +107,13 @@ pub fn pieces_proof(d: &ExactDynamics<Interval>) -> Option<PiecesProof> {
     if d.laws.iter().all(|law| *law == Law::Bilateral) {
         return proof_without_contacts(d);
     }
-    let (contacts, found) = search(d)?;
-    proof_of(d, &contacts, &found, answers(&found.zeros, found.open == 0))
+    let all = search(d)?;
+    let zeros: Vec<&Zero> = all.iter().flat_map(|(_, found)| &found.zeros).collect();
+    proof_of(d, &all, answers(&zeros, all.iter().all(|(_, found)| found.open == 0)))
 }
 
 /// Existence, unique acceleration, unique forces.
-fn answers(zeros: &[Zero], complete: bool) -> [Option<bool>; 3] {
+fn answers(zeros: &[&Zero], complete: bool) -> [Option<bool>; 3] {
     let apart = |of: fn(&Zero) -> &Vec<Interval>| {
         let differ = |(a, b): (&Interval, &Interval)| a.hi < b.lo || b.hi < a.lo;
         let pair = |x: &Zero, y: &Zero| of(x).iter().zip(of(y)).any(differ);

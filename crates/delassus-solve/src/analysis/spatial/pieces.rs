@@ -6,7 +6,8 @@
 //! slide   f_t = −μ f_n e ,  f_n ≥ 0              u_n = 0 ,  u_t = s e ,  s ≥ 0 ,      e ∈ [e₁, e₂]
 //! ```
 //!
-//! Every solution lies in one of them. In space the directions e of slip are cut into sectors. Their ends are
+//! Every solution lies in one of them. A guide with friction is never open: it pushes, as above, or pulls, with
+//! −f_n for f_n. In space the directions e of slip are cut into sectors. Their ends are
 //! unit vectors with rational components,
 //!
 //! e(τ) = R iᵏ ((1 − t²) + 2t i)/(1 + t²) ,   τ = k + t ,   k = 0 … 3 ,   0 ≤ t ≤ 1 ,   R = (20 + 21 i)/29
@@ -95,19 +96,20 @@ pub(super) fn parameter(e: [f64; 2]) -> f64 {
 }
 
 impl Piece {
-    /// The pieces of a law.
+    /// The pieces of a law, of a guide those of its side.
     pub(super) fn all(contact: &Contact) -> Vec<Piece> {
-        match contact.law {
-            Law::Unilateral => vec![Piece::Open, Piece::Known],
-            _ if contact.slip.is_some() => vec![Piece::Open, Piece::Known],
-            Law::CoulombPlane { .. } => {
-                vec![Piece::Open, Piece::Stick, Piece::Along(1.0), Piece::Along(-1.0)]
+        let open = if contact.is_guide { vec![] } else { vec![Piece::Open] };
+        let closed = match contact.law {
+            _ if contact.slip.is_some() => vec![Piece::Known],
+            Law::CoulombPlane { .. } | Law::BilateralCoulombPlane { .. } => {
+                vec![Piece::Stick, Piece::Along(1.0), Piece::Along(-1.0)]
             }
             _ => {
                 let sectors = (0..4).map(|k| Piece::Sector(f64::from(k), f64::from(k + 1)));
-                [Piece::Open, Piece::Stick].into_iter().chain(sectors).collect()
+                [Piece::Stick].into_iter().chain(sectors).collect()
             }
-        }
+        };
+        [open, closed].concat()
     }
 
     /// Whether it holds no other pieces but smaller sectors.
@@ -125,13 +127,13 @@ impl Piece {
             x
         };
         let with = |e: &[Interval]| -> Vec<Interval> {
-            std::iter::once(one).chain(e.iter().map(|e| -(mu * *e))).collect()
+            std::iter::once(one * contact.side).chain(e.iter().map(|e| -(mu * *e))).collect()
         };
         let known = contact.slip.as_ref().map(|e| with(e));
         let nothing = Rays { force: vec![], cone: false, velocity: vec![], free: false };
         let held = || match (&known, contact.law) {
             (Some(ray), _) => Rays { force: vec![ray.clone()], ..nothing_like() },
-            (None, Law::CoulombPlane { .. }) => {
+            (None, Law::CoulombPlane { .. } | Law::BilateralCoulombPlane { .. }) => {
                 Rays { force: vec![with(&[one]), with(&[-one])], ..nothing_like() }
             }
             (None, _) => {
@@ -140,6 +142,7 @@ impl Piece {
             }
         };
         match self {
+            Piece::Any if contact.is_guide => Rays { free: true, ..held() },
             Piece::Any => Rays { velocity: vec![unit()], free: true, ..held() },
             Piece::Open => Rays { velocity: vec![unit()], free: true, ..nothing },
             Piece::Stick => held(),

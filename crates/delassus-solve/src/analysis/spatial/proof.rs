@@ -3,8 +3,8 @@
 //! Units of contacts are powers of two, so that nothing is rounded here.
 
 use super::pieces::{Piece, exact_direction};
-use super::reduced::{Contacts, inverse};
-use super::search::{Found, Leaf, Reason};
+use super::reduced::{Contact, Contacts, inverse};
+use super::search::{Found, Leaf, Reason, whole_laws};
 use super::zero::Zero;
 use crate::linalg::{Interval, Matrix, rational};
 use crate::modes::ExactDynamics;
@@ -26,8 +26,9 @@ pub struct PiecesProof {
 /// A solution in a box.
 #[derive(Clone, Debug)]
 pub struct ProvedSolution {
-    /// `open`, `stick`, `slide`, `plus`, `minus` or `closed` of each contact.
-    pub modes: Vec<&'static str>,
+    /// `open`, `stick`, `slide`, `plus`, `minus` or `closed` of each contact, of guides behind `push-` or
+    /// `pull-`.
+    pub modes: Vec<String>,
     /// The middle, on the rows of closed contacts.
     pub centre: Vec<BigRational>,
     /// Half the width of a box that holds it.
@@ -60,19 +61,34 @@ pub struct Cut {
     pub sectors: Vec<Node>,
 }
 
-/// What a search found, as a proof.
+/// What was found for each choice of the sides of guides, as a proof.
 pub(super) fn proof_of(
     d: &ExactDynamics<Interval>,
-    contacts: &Contacts,
-    found: &Found,
+    all: &[(Contacts, Found)],
     answers: [Option<bool>; 3],
 ) -> Option<PiecesProof> {
-    let solutions: Option<Vec<ProvedSolution>> =
-        found.zeros.iter().map(|zero| proved_solution(contacts, zero)).collect();
-    let leaves: Vec<&Leaf> = found.leaves.iter().collect();
-    let region = vec![Piece::Any; contacts.contacts.len()];
-    let tree = if found.open == 0 { Some(node(contacts, region, &leaves)?) } else { None };
-    Some(PiecesProof { inverse: inverse(d)?, solutions: solutions?, tree, answers })
+    let mut solutions = Vec::new();
+    let mut trees = Vec::new();
+    for (contacts, found) in all {
+        let leaves: Vec<&Leaf> = found.leaves.iter().collect();
+        if found.open == 0 {
+            let own = Tree { contacts, leaves, first: solutions.len() };
+            trees.push(own.node(whole_laws(contacts))?);
+        }
+        let own: Option<Vec<_>> = found.zeros.iter().map(|zero| proved_solution(contacts, zero)).collect();
+        solutions.extend(own?);
+    }
+    let guides: Vec<usize> =
+        all.first()?.0.contacts.iter().filter(|c| c.is_guide).map(|c| c.constraint).collect();
+    let tree = if trees.len() == all.len() { sides(&guides, &mut trees.into_iter()) } else { None };
+    Some(PiecesProof { inverse: inverse(d)?, solutions, tree, answers })
+}
+
+/// The trees of all choices of sides, as one that cuts each guide into its sides.
+fn sides(guides: &[usize], trees: &mut impl Iterator<Item = Node>) -> Option<Node> {
+    let Some((guide, others)) = guides.split_first() else { return trees.next() };
+    let named = vec![("push", sides(others, trees)?), ("pull", sides(others, trees)?)];
+    Some(Node::Cut(*guide, Cut { named, directions: vec![], sectors: vec![] }))
 }
 
 /// The one solution of a problem without contacts; `None` where joints depend on each other.
@@ -114,7 +130,7 @@ fn proved_solution(contacts: &Contacts, zero: &Zero) -> Option<ProvedSolution> {
     let radius = all(&|i| Some(half(&zero.force[i], zero.middle[i])? * &margin))?;
     let alone = all(&|i| half(&zero.alone[i], zero.middle[i]))?;
     Some(ProvedSolution {
-        modes: zero.modes.iter().map(name).collect(),
+        modes: contacts.contacts.iter().zip(&zero.modes).map(|(c, piece)| word(c, piece)).collect(),
         centre: all(&|i| rational(zero.middle[i]))?,
         alone: alone.into_iter().zip(&radius).map(|(a, r)| a.max(r.clone())).collect(),
         radius,
@@ -122,6 +138,16 @@ fn proved_solution(contacts: &Contacts, zero: &Zero) -> Option<ProvedSolution> {
             contacts.force_unit[rows[i]] * zero.inverse[(i, j)] / scale[j]
         }),
     })
+}
+
+/// What a contact does.
+fn word(contact: &Contact, piece: &Piece) -> String {
+    let side = match contact.is_guide {
+        true if contact.side > 0.0 => "push-",
+        true => "pull-",
+        false => "",
+    };
+    format!("{side}{}", name(piece))
 }
 
 fn name(piece: &Piece) -> &'static str {
@@ -140,48 +166,85 @@ fn name(piece: &Piece) -> &'static str {
     }
 }
 
-/// The cuts that lead from a region to its leaves.
-fn node(contacts: &Contacts, region: Vec<Piece>, leaves: &[&Leaf]) -> Option<Node> {
-    if let [leaf] = leaves
-        && leaf.pieces == region
-    {
-        return Some(end(contacts, &leaf.reason));
+/// The leaves of one choice of sides.
+struct Tree<'a> {
+    contacts: &'a Contacts,
+    leaves: Vec<&'a Leaf>,
+    /// How many solutions other choices have before its own.
+    first: usize,
+}
+
+impl<'a> Tree<'a> {
+    /// The cuts that lead from a region to its leaves.
+    fn node(&self, region: Vec<Piece>) -> Option<Node> {
+        self.cuts(region, &self.leaves)
     }
-    let part = |k: usize, piece: Piece| {
-        let inside: Vec<&Leaf> = leaves.iter().copied().filter(|leaf| is_in(leaf.pieces[k], piece)).collect();
-        let mut pieces = region.clone();
-        pieces[k] = piece;
-        node(contacts, pieces, &inside)
-    };
-    if let Some(k) = region.iter().position(|p| *p == Piece::Any) {
-        let (mut named, mut directions, mut sectors) = (vec![], vec![], vec![]);
-        for piece in Piece::all(&contacts.contacts[k]) {
-            let child = part(k, piece)?;
-            match piece {
-                Piece::Sector(from, _) => {
-                    directions.push(exact_direction(from)?);
-                    sectors.push(child);
+
+    fn cuts(&self, region: Vec<Piece>, leaves: &[&'a Leaf]) -> Option<Node> {
+        if let [leaf] = leaves
+            && leaf.pieces == region
+        {
+            return Some(self.end(&leaf.reason));
+        }
+        let contacts = &self.contacts.contacts;
+        let part = |k: usize, piece: Piece| {
+            let inside: Vec<&Leaf> =
+                leaves.iter().copied().filter(|leaf| is_in(leaf.pieces[k], piece)).collect();
+            let mut pieces = region.clone();
+            pieces[k] = piece;
+            self.cuts(pieces, &inside)
+        };
+        if let Some(k) = region.iter().position(|p| *p == Piece::Any) {
+            let (mut named, mut directions, mut sectors) = (vec![], vec![], vec![]);
+            for piece in Piece::all(&contacts[k]) {
+                let child = part(k, piece)?;
+                match piece {
+                    Piece::Sector(from, _) => {
+                        directions.push(exact_direction(from)?);
+                        sectors.push(child);
+                    }
+                    _ => named.push((name(&piece), child)),
                 }
-                _ => named.push((name(&piece), child)),
+            }
+            return Some(Node::Cut(contacts[k].constraint, Cut { named, directions, sectors }));
+        }
+        // A direction that no leaf reaches across.
+        let cut = region.iter().enumerate().find_map(|(k, piece)| {
+            let Piece::Sector(from, to) = *piece else { return None };
+            let of =
+                |leaf: &&Leaf| if let Piece::Sector(a, b) = leaf.pieces[k] { Some((a, b)) } else { None };
+            let all: Vec<(f64, f64)> = leaves.iter().filter_map(of).collect();
+            let inner = all
+                .iter()
+                .map(|s| s.1)
+                .find(|tau| from < *tau && *tau < to && all.iter().all(|(a, b)| b <= tau || a >= tau));
+            Some((k, from, inner?, to))
+        });
+        let (k, from, middle, to) = cut?;
+        let sectors = vec![part(k, Piece::Sector(from, middle))?, part(k, Piece::Sector(middle, to))?];
+        let directions = [from, middle, to].into_iter().map(exact_direction).collect::<Option<Vec<_>>>()?;
+        Some(Node::Cut(contacts[k].constraint, Cut { named: vec![], directions, sectors }))
+    }
+
+    /// Multipliers in the units of the problem.
+    fn end(&self, reason: &Reason) -> Node {
+        let contacts = self.contacts;
+        // y·u in the units of contacts, times what one of q is: velocity units are 1/s of it, forces s times it.
+        let scaled = |y: &[f64]| -> Vec<f64> {
+            y.iter().zip(&contacts.velocity_unit).map(|(y, unit)| y / unit).collect()
+        };
+        match reason {
+            Reason::Empty(y) => Node::Empty(scaled(y)),
+            Reason::Within(k, sides) => {
+                let side = |(beyond, y): &(super::exclude::Beyond, Vec<f64>)| {
+                    let mut all = scaled(y);
+                    all.push(y[contacts.q.len()] / contacts.force_unit[beyond.row]);
+                    (beyond.row, beyond.sign as i32, all)
+                };
+                Node::Solution(self.first + *k, sides.iter().map(side).collect())
             }
         }
-        return Some(Node::Cut(contacts.contacts[k].constraint, Cut { named, directions, sectors }));
     }
-    // A direction that no leaf reaches across.
-    let cut = region.iter().enumerate().find_map(|(k, piece)| {
-        let Piece::Sector(from, to) = *piece else { return None };
-        let of = |leaf: &&Leaf| if let Piece::Sector(a, b) = leaf.pieces[k] { Some((a, b)) } else { None };
-        let all: Vec<(f64, f64)> = leaves.iter().filter_map(of).collect();
-        let inner = all
-            .iter()
-            .map(|s| s.1)
-            .find(|tau| from < *tau && *tau < to && all.iter().all(|(a, b)| b <= tau || a >= tau));
-        Some((k, from, inner?, to))
-    });
-    let (k, from, middle, to) = cut?;
-    let sectors = vec![part(k, Piece::Sector(from, middle))?, part(k, Piece::Sector(middle, to))?];
-    let directions = [from, middle, to].into_iter().map(exact_direction).collect::<Option<Vec<_>>>()?;
-    Some(Node::Cut(contacts.contacts[k].constraint, Cut { named: vec![], directions, sectors }))
 }
 
 /// Whether a piece is part of another.
@@ -189,23 +252,5 @@ fn is_in(piece: Piece, of: Piece) -> bool {
     match (piece, of) {
         (Piece::Sector(a, b), Piece::Sector(c, d)) => c <= a && b <= d,
         _ => piece == of,
-    }
-}
-
-/// Multipliers in the units of the problem.
-fn end(contacts: &Contacts, reason: &Reason) -> Node {
-    // y·u in the units of contacts, times what one of q is: velocity units are 1/s of it, forces s times it.
-    let scaled =
-        |y: &[f64]| -> Vec<f64> { y.iter().zip(&contacts.velocity_unit).map(|(y, unit)| y / unit).collect() };
-    match reason {
-        Reason::Empty(y) => Node::Empty(scaled(y)),
-        Reason::Within(k, sides) => {
-            let side = |(beyond, y): &(super::exclude::Beyond, Vec<f64>)| {
-                let mut all = scaled(y);
-                all.push(y[contacts.q.len()] / contacts.force_unit[beyond.row]);
-                (beyond.row, beyond.sign as i32, all)
-            };
-            Node::Solution(*k, sides.iter().map(side).collect())
-        }
     }
 }

@@ -22,7 +22,10 @@ const FRICTION_MAX: f64 = 1e50;
 pub(super) struct Contact {
     pub(super) law: Law,
     pub(super) mu: Interval,
-    /// Friction is −μ f_n times this; `None` where its direction is not known.
+    /// A guide holds its normal from both sides, and pushes along it (1) or pulls (−1); a contact pushes.
+    pub(super) is_guide: bool,
+    pub(super) side: f64,
+    /// Friction is −μ |f_n| times this; `None` where its direction is not known.
     pub(super) slip: Option<Vec<Interval>>,
     pub(super) rows: Range<usize>,
     /// Its place among the constraints of the whole problem.
@@ -52,7 +55,13 @@ impl Contacts {
         for (k, law) in d.laws.iter().enumerate() {
             match law {
                 Law::Bilateral => joints.push(offsets[k]),
-                Law::Unilateral | Law::Coulomb { .. } | Law::CoulombPlane { .. } | Law::Sliding { .. } => {
+                Law::Unilateral
+                | Law::Coulomb { .. }
+                | Law::CoulombPlane { .. }
+                | Law::Sliding { .. }
+                | Law::BilateralSliding { .. }
+                | Law::BilateralCoulombPlane { .. }
+                | Law::BilateralCoulomb { .. } => {
                     let start = rows.len();
                     rows.extend(offsets[k]..offsets[k + 1]);
                     let mu = if *law == Law::Unilateral { Interval::ZERO } else { d.mu[k] };
@@ -62,11 +71,12 @@ impl Contacts {
                     }
                     let slip = match law {
                         _ if mu == Interval::ZERO => Some(vec![Interval::ZERO; law.dim() - 1]),
-                        Law::Sliding { .. } => Some(d.slip[k].clone()),
+                        Law::Sliding { .. } | Law::BilateralSliding { .. } => Some(d.slip[k].clone()),
                         _ => None,
                     };
                     let rows = start..rows.len();
-                    contacts.push(Contact { law: *law, mu, slip, rows, constraint: k });
+                    let is_guide = law.is_bilateral();
+                    contacts.push(Contact { law: *law, mu, is_guide, side: 1.0, slip, rows, constraint: k });
                 }
                 _ => return None,
             }
@@ -87,6 +97,14 @@ impl Contacts {
         let w_middle = Matrix::from_fn(m, m, |i, j| w[i][j].middle());
         let q_middle: Vec<f64> = q.iter().map(|x| x.middle()).collect();
         Some(Contacts { contacts, w, q, w_middle, q_middle, force_unit, velocity_unit })
+    }
+
+    /// The contacts with guides that push or pull, a side for each.
+    pub(super) fn with_sides(&self, sides: &[f64]) -> Self {
+        let mut out = self.clone();
+        let guides = out.contacts.iter_mut().filter(|c| c.is_guide);
+        guides.zip(sides).for_each(|(contact, side)| contact.side = *side);
+        out
     }
 
     /// u = W f + q.

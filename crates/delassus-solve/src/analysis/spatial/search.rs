@@ -11,7 +11,7 @@
 
 use super::exclude::{Beyond, exclude};
 use super::pieces::Piece;
-use super::reduced::Contacts;
+use super::reduced::{Contact, Contacts};
 use super::zero::{Equations, Zero};
 
 /// Corners of the polygons around friction cones, at first and for narrow sectors.
@@ -64,7 +64,7 @@ impl<'a> Search<'a> {
     /// Searches with at most so many linear programs.
     pub(super) fn run(contacts: &'a Contacts, limit: usize) -> Found {
         let mut search = Search { contacts, found: Found::default(), reach: vec![], limit };
-        let mut todo = vec![vec![Piece::Any; contacts.contacts.len()]];
+        let mut todo = vec![whole_laws(contacts)];
         while let Some(pieces) = todo.pop() {
             if search.found.programs >= search.limit {
                 search.found.open += 1 + todo.len();
@@ -181,8 +181,9 @@ impl<'a> Search<'a> {
             }
             let x = self.found.zeros[k].alone[row];
             for beyond in [Beyond { row, sign: 1.0, bound: x.hi }, Beyond { row, sign: -1.0, bound: -x.lo }] {
-                // Normal forces below zero are excluded by the laws.
-                let pulls = row == self.contacts.contacts[at].rows.start && beyond.sign < 0.0 && x.lo < 0.0;
+                // Normal forces on the other side of zero are excluded by the laws.
+                let contact = &self.contacts.contacts[at];
+                let pulls = row == contact.rows.start && beyond.sign == -contact.side && beyond.bound > 0.0;
                 if !pulls {
                     let y = self.exclude(pieces, Some(beyond), CORNERS[1])?;
                     sides.push((beyond, y));
@@ -191,6 +192,12 @@ impl<'a> Search<'a> {
         }
         Some(sides)
     }
+}
+
+/// The pieces that hold all others: the whole laws, or all that a guide has on its side.
+pub(super) fn whole_laws(contacts: &Contacts) -> Vec<Piece> {
+    let known = |c: &Contact| c.is_guide && c.slip.is_some();
+    contacts.contacts.iter().map(|c| if known(c) { Piece::Known } else { Piece::Any }).collect()
 }
 
 fn with(pieces: &[Piece], at: usize, piece: Piece) -> Vec<Piece> {

@@ -132,7 +132,7 @@ impl<'a> Equations<'a> {
                         let at = |r: usize| self.rows.iter().position(|x| *x == r);
                         a.row_mut(row)[at(i)?] = 1.0;
                         a.row_mut(row)[at(contact.rows.start)?] =
-                            contact.mu.middle() * e[i - contact.rows.start - 1];
+                            contact.side * contact.mu.middle() * e[i - contact.rows.start - 1];
                         b.push(0.0);
                     }
                     _ => {
@@ -163,11 +163,12 @@ impl<'a> Equations<'a> {
                     all.push(f[1] * f[1] + f[2] * f[2] - contact.mu * contact.mu * (f[0] * f[0]));
                     all.push(f[1] * u[2] - f[2] * u[1]);
                 }
-                Piece::Along(s) => all.extend([u[0], f[1] + contact.mu * f[0] * *s]),
+                Piece::Along(s) => all.extend([u[0], f[1] + contact.mu * f[0] * (*s * contact.side)]),
                 Piece::Known => {
                     all.push(u[0]);
                     let slip = contact.slip.iter().flatten();
-                    all.extend(slip.zip(&f[1..]).map(|(e, f_t)| *f_t + contact.mu * *e * f[0]));
+                    let normal = f[0] * contact.side;
+                    all.extend(slip.zip(&f[1..]).map(|(e, f_t)| *f_t + contact.mu * *e * normal));
                 }
             }
         }
@@ -200,12 +201,12 @@ impl<'a> Equations<'a> {
                 }
                 Piece::Along(s) => {
                     all.push(w(n));
-                    all.push(entries(&[(n, mu * *s), (n + 1, Interval::ONE)]));
+                    all.push(entries(&[(n, mu * (*s * contact.side)), (n + 1, Interval::ONE)]));
                 }
                 Piece::Known => {
                     all.push(w(n));
                     let slip = contact.slip.iter().flatten().zip(n + 1..);
-                    all.extend(slip.map(|(e, i)| entries(&[(n, mu * *e), (i, Interval::ONE)])));
+                    all.extend(slip.map(|(e, i)| entries(&[(n, mu * *e * contact.side), (i, Interval::ONE)])));
                 }
             }
         }
@@ -287,16 +288,17 @@ impl<'a> Equations<'a> {
         let each = self.contacts.contacts.iter().zip(self.modes).map(|(contact, mode)| {
             let r = contact.rows.clone();
             let (f, u) = (&f[r.clone()], &u[r]);
+            let pushes = (f[0] * contact.side).lo > 0.0;
             let friction = || f[1..].iter().fold(Interval::ZERO, |sum, x| sum + *x * *x);
             let clear = match mode {
                 Piece::Open => u[0].lo > 0.0,
                 Piece::Any => false,
                 Piece::Stick => {
-                    f[0].lo > 0.0 && (contact.mu * contact.mu * (f[0] * f[0]) - friction()).lo > 0.0
+                    pushes && (contact.mu * contact.mu * (f[0] * f[0]) - friction()).lo > 0.0
                 }
-                Piece::Sector(..) => f[0].lo > 0.0 && (f[1] * u[1] + f[2] * u[2]).hi < 0.0,
-                Piece::Along(s) => f[0].lo > 0.0 && (u[1] * *s).lo > 0.0,
-                Piece::Known => f[0].lo > 0.0,
+                Piece::Sector(..) => pushes && (f[1] * u[1] + f[2] * u[2]).hi < 0.0,
+                Piece::Along(s) => pushes && (u[1] * *s).lo > 0.0,
+                Piece::Known => pushes,
             };
             let mode = match mode {
                 Piece::Sector(..) => {
