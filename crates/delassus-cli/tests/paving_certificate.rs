@@ -121,6 +121,53 @@ fn pavings_have_certificates_that_both_checkers_accept() {
     );
 }
 
+/// A point at rest on a plane that is tilted in two directions, its mass coupled across them.
+const TILTED: &str = r#"
+[system]
+name = "point on a tilted plane"
+coordinates = ["x", "y", "z"]
+[parameters]
+mu = 0.5
+along = 0.3
+across = 0.2
+[energy]
+kinetic = "(2*x'^2 + 3*y'^2 + z'^2)/2 + x'*y'/2 + x'*z'/4"
+potential = "9.81*(along*x + across*y + z)"
+[[contact]]
+name = "floor"
+gap = "z"
+slip = ["x", "y"]
+mu = "mu"
+"#;
+
+#[test]
+fn contacts_with_two_tangents_at_rest_stick_or_slide_in_a_direction() {
+    let file = Temporary::new("tilted.toml", TILTED.as_bytes());
+    let args = ["safe", file.path(), "--over", "along=-0.5:0.5", "--over", "mu=0.05:0.9", "--boxes", "400"];
+    let (code, found) = certificate(&args);
+    let found = found.unwrap();
+    let claim = &found["claim"];
+    // All but the border between sticking and sliding.
+    assert!(code == 0 && fraction(&claim["proved"]) > 0.8 && fraction(&claim["refuted"]) == 0.0, "{claim}");
+    let mut forged = vec![found.clone()];
+    let cells = cells(&found, "this-load");
+    for (k, to) in cells
+        .iter()
+        .step_by(cells.len() / 12)
+        .zip(["no-solution", "several-solutions", "every-load"].iter().cycle())
+    {
+        let mut other = found.clone();
+        other["facts"]["cells"][*k]["is"] = value!(*to);
+        forged.push(other);
+    }
+    let mut more = found.clone();
+    more["claim"]["proved"] = value!("1");
+    forged.push(more);
+    let outcomes: Vec<u8> = forged.iter().map(by_program).collect();
+    assert!(outcomes[0] == 0 && outcomes[1..].iter().all(|code| *code == 1), "{outcomes:?}");
+    assert_eq!(by_python(&forged), outcomes);
+}
+
 /// The places of the cells with such a verdict.
 fn cells(document: &Value, is: &str) -> Vec<usize> {
     let all = document["facts"]["cells"].as_array().unwrap();

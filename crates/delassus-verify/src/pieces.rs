@@ -132,11 +132,9 @@ impl Tree<'_> {
         };
         match before {
             Piece::Any if contact.slip().is_some() => with_open(&[(Piece::Closed, "closed")]),
-            Piece::Any if contact.is_planar() => with_open(&[
-                (Piece::Stick, "stick"),
-                (Piece::Along(1), "plus"),
-                (Piece::Along(-1), "minus"),
-            ]),
+            Piece::Any if contact.is_planar() => {
+                with_open(&[(Piece::Stick, "stick"), (Piece::Along(1), "plus"), (Piece::Along(-1), "minus")])
+            }
             Piece::Any => {
                 let mut all = with_open(&[(Piece::Stick, "stick")])?;
                 let mut directions = read(node, "directions", directions)?;

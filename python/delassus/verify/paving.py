@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
 from .closure import Closure
 from .enclosure import ONE, ZERO, both, dot, hull, minus, negative, of, over, plus, sqrt, square, times
 from .enclosure import cos, sin
@@ -12,6 +16,11 @@ from .system import System
 PROVED = ("every-load", "this-load")
 REFUTED = ("no-solution", "several-solutions", "some-load")
 OPEN, CLOSED, UNCLEAR = range(3)
+# The direction of what rests with two tangents, and sectors of the circle: 710/113 is more than all of it.
+TWO = "two"
+SECTORS = 48
+SECTOR = Fraction(710, 113) / SECTORS
+TWICE = of(Fraction(2))
 
 
 def boxes(whole, steps, dimensions):
@@ -244,7 +253,7 @@ class Part:
         return choices
 
     def directions(self, c, at_rest, kinetic, turn):
-        """Friction with its direction, or with `None` at rest."""
+        """Friction with its direction, or at rest with `None`, or `TWO` of two tangents."""
         rest = self.system.speed_tolerance
         speeds = [self.system.motion(s, self.at, self.closed)[1] for s in c.slip]
         if None in speeds:
@@ -266,6 +275,8 @@ class Part:
             return [(kinetic, [ZERO] * len(speeds))]
         if len(speeds) == 1 and speeds[0].magnitude() <= rest.lo:
             return [(at_rest, None)]
+        if len(speeds) == 2 and speed.hi <= rest.lo:
+            return [(at_rest, TWO)]
         return None
 
 
@@ -288,7 +299,7 @@ class Answers:
         """The matrix of joints by their sign and of contacts that are closed; `None` where one rests."""
         columns = []
         for (row, is_contact, (friction, direction)), is_chosen in zip(self.all, chosen):
-            if direction is None:
+            if direction in (None, TWO):
                 return None
             if is_chosen or not is_contact:
                 columns.append((row, self.pressed(row, friction, direction, -1 if is_chosen and not is_contact else 1)))
@@ -321,6 +332,11 @@ class Answers:
         friction, direction = own
         found = [([], [], None, [(row, 1)])] if is_contact else []
         for sign in (1,) if is_contact else (1, -1):
+            if direction is TWO:
+                found.append(([], [sign], (friction, sign, row), []))
+                free = [([(k, ONE)], k) for k in range(row, row + 3)]
+                found.append((free, [sign], (friction, sign), []))
+                continue
             if direction is not None:
                 found.append(([(self.pressed(row, friction, direction, sign), row)], [sign], None, []))
                 continue
@@ -352,25 +368,130 @@ class Answers:
 
     def holds(self, chosen):
         """Whether a mode holds: everywhere, nowhere, or `None`."""
-        unknowns = [own for mode in chosen for own in mode[0]]
+        turning = sum(is_turning(mode) for mode in chosen)
+        if turning == 0:
+            found = self.signs(chosen, [])
+            if found is None or is_broken(found):
+                return None if found is None else False
+            return True if all(x.lo > 0 for x in found[0]) else None
+        if turning > 2:
+            return None
+        left = []
+        for sectors in product(range(SECTORS), repeat=turning):
+            found = self.signs(chosen, [turned(k * SECTOR, (k + 1) * SECTOR) for k in sectors])
+            if found is None:
+                return None
+            if not is_broken(found):
+                left.append(sectors[0])
+        if not left:
+            return False
+        # All that is left must be one arc, which begins behind the only gap.
+        count = len(left)
+        start = next((k for k in left if (k - 1) % SECTORS not in left), None)
+        if turning > 1 or start is None or 4 * count > SECTORS:
+            return None
+        if any((start + k) % SECTORS not in left for k in range(count)):
+            return None
+        return self.once_on(chosen, start * SECTOR, (start + count) * SECTOR)
+
+    def once_on(self, chosen, low, high):
+        """Whether a mode holds at exactly one angle of an arc: parts at its ends that are excluded are cut off."""
+        for _ in range(8):
+            cuts = [low + (high - low) * k / 8 for k in range(9)]
+            parts = [(low, high), (low, low), (high, high), *zip(cuts, cuts[1:])]
+            whole, a, b, *parts = [self.signs(chosen, [turned(*part)]) for part in parts]
+            if None in (whole, a, b) or None in parts:
+                return None
+            a, b = a[1][0], b[1][0]
+            crosses = (a.lo > 0 > b.hi) or (b.lo > 0 > a.hi)
+            if crosses and not whole[2].holds_zero() and all(x.lo > 0 for x in whole[0]):
+                return True
+            left = [k for k, part in enumerate(parts) if not is_broken(part)]
+            if not left:
+                return False
+            if left[-1] + 1 - left[0] != len(left) or len(left) == 8:
+                return None
+            low, high = cuts[left[0]], cuts[left[-1] + 1]
+        return None
+
+    def signs(self, chosen, angles):
+        """What a mode needs to be positive; of what turns u1 sin - u2 cos, and the slope of that."""
+        unknowns, angles, found, places = [], list(angles), [], []
+        for own, _, cone, _ in chosen:
+            places.append(len(unknowns))
+            if is_turning((own, None, cone, None)):
+                (mu, sign, row), (c, s) = cone, angles.pop(0)
+                sign = ONE if sign > 0 else -ONE
+                own = [(self.pressed(row, mu, [c, s], cone[1]), row)]
+                by_angle = [(row + 1, times(times(mu, s), sign)), (row + 2, negative(times(times(mu, c), sign)))]
+                found.append((len(unknowns), row, c, s, times(mu, sign), by_angle))
+            unknowns = unknowns + own
+        places.append(len(unknowns))
         a = [[self.response(row, along) for along, _ in unknowns] for _, row in unknowns]
         f = solve(a, [[negative(self.q[row])] for _, row in unknowns])
         if f is None:
             return None
-        f, signs, first = [own[0] for own in f], [], 0
-        for own, factors, cone, rows in chosen:
-            mine, first = f[first : first + len(own)], first + len(own)
-            if own:
-                signs.append(mine[0] if factors[0] > 0 else negative(mine[0]))
-            if cone is not None:
-                most = times(cone[0], signs[-1])
-                signs += [plus(most, mine[1]), minus(most, mine[1])]
+        f, all_of = [own[0] for own in f], []
+
+        def moved(row, f):
+            return dot([self.response(row, along) for along, _ in unknowns], f)
+
+        for (own, factors, cone, rows), first, last in zip(chosen, places, places[1:]):
+            mine = f[first:last]
+            if mine:
+                all_of.append(mine[0] if factors[0] > 0 else negative(mine[0]))
+            if len(mine) > 1:
+                most = times(cone[0], all_of[-1])
+                if len(mine) == 2:
+                    all_of += [plus(most, mine[1]), minus(most, mine[1])]
+                else:
+                    all_of.append(minus(most, sqrt(plus(square(mine[1]), square(mine[2])))))
             for row, sign in rows:
-                pushed = dot([self.response(row, along) for along, _ in unknowns], f)
-                total = plus(self.q[row], pushed)
-                signs.append(total if sign > 0 else negative(total))
-        if any(x is None for x in signs):
+                total = plus(self.q[row], moved(row, f))
+                all_of.append(total if sign > 0 else negative(total))
+        across, slope = [], None
+        for place, row, c, s, friction, by_angle in found:
+            # The own friction p acts on its own rows with -p W e: written out, less is lost.
+            others = [*f[:place], ZERO, *f[place + 1 :]]
+            u, v = (
+                plus(plus(self.q[k], moved(k, others)), times(self.w[k][row], f[place])) for k in (row + 1, row + 2)
+            )
+            p, w12 = times(friction, f[place]), self.w[row + 1][row + 2]
+            w11, w22 = self.w[row + 1][row + 1], self.w[row + 2][row + 2]
+            cosine, sine = minus(square(c), square(s)), times(TWICE, times(c, s))
+            taken = plus(plus(times(w11, square(c)), times(w12, sine)), times(w22, square(s)))
+            along = plus(times(u, c), times(v, s))
+            all_of.append(minus(along, times(p, taken)))
+            half = times(minus(w22, w11), times(c, s))
+            across.append(plus(minus(times(u, s), times(v, c)), times(p, plus(half, times(w12, cosine)))))
+            if len(found) == 1:  # A f = -q by the angle: A f' = -A'f.
+
+                def change(row):
+                    return times(self.response(row, by_angle), f[place])
+
+                rates = solve(a, [[negative(change(row))] for _, row in unknowns])
+                if rates is None:
+                    return None
+                rates = [own[0] for own in rates]
+                d, e = (moved(k, rates) for k in (row + 1, row + 2))
+                own = minus(times(minus(w22, w11), cosine), times(times(TWICE, w12), sine))
+                slope = plus(plus(minus(times(d, s), times(e, c)), along), times(p, own))
+        if any(x is None for x in [*all_of, *across]) or (len(found) == 1 and slope is None):
             return None
-        if any(x.hi < 0 for x in signs):
-            return False
-        return True if all(x.lo > 0 for x in signs) else None
+        return all_of, across, slope
+
+
+def is_turning(mode):
+    """Whether a mode has something that begins to slide at an angle."""
+    return mode[2] is not None and len(mode[2]) == 3
+
+
+def is_broken(found):
+    return any(x.hi < 0 for x in found[0]) or any(not x.holds_zero() for x in found[1])
+
+
+@cache
+def turned(low, high):
+    """Cosine and sine of the angles between two."""
+    angles = of(low, high)
+    return cos(angles), sin(angles)

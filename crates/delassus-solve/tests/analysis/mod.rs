@@ -1,5 +1,6 @@
 //! Verdicts, their certificates, and the propositions of the papers.
 
+mod arches;
 mod forgery;
 mod noise;
 mod p000;

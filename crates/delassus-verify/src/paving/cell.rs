@@ -290,7 +290,10 @@ impl Part<'_> {
             }
             [_] if turns() => Some(vec![slides(vec![one]), slides(vec![-one])]),
             _ if smooth => Some(vec![slides(vec![Bounds::ZERO; velocity.len()])]),
-            [v] if v.magnitude() <= rest.lo => Some(vec![Friction::Rests { mu: at_rest }]),
+            [v] if v.magnitude() <= rest.lo => Some(vec![Friction::Rests { mu: at_rest, tangents: 1 }]),
+            [a, b] if (a.square() + b.square()).sqrt().hi <= rest.lo => {
+                Some(vec![Friction::Rests { mu: at_rest, tangents: 2 }])
+            }
             _ => None,
         }
     }

@@ -167,6 +167,15 @@ fn the_least_friction_of_an_arch_of_twenty_stones() {
     }
 }
 
+#[test]
+fn an_arch_whose_first_and_last_stones_may_slide_needs_more() {
+    // The assemblies with supports of compas_cra: all twenty stones are free. The balance of forces, as a linear
+    // program with inner and outer polygons of 64 corners for the cones, agrees on both.
+    assert_eq!(stands(&arch(20, [5.0, 5.5], 0.7, false)).stands, Stands::No);
+    let [falls, stands_with] = least_friction(&arch(20, [5.0, 5.6], 0.7, false));
+    assert!(stands_with - falls < 1e-5 && 0.3899 < falls && stands_with < 0.3900, "{falls} {stands_with}");
+}
+
 /// A block with a wedge at its foot in a notch between two fixed blocks, with the geometry of the assemblies
 /// `type-a` to `type-d` of compas_cra, turned by 90° about y: the rim of the notch is at (±w, h), its bottom
 /// at (0, 1/2), and the weight points along x.
@@ -251,6 +260,65 @@ fn a_cube_in_a_grasp_is_held_by_twice_the_friction_of_a_finger() {
     let more = margin(&at_rest(&scene), Margin::Load { body: 1 }).unwrap();
     let [s, f] = [more.stands.unwrap(), more.falls.unwrap()];
     assert!(s < 2.0 && 2.0 < f && f - s < 1e-5, "{more:?}");
+}
+
+/// A cube of 1 kg with sides of 0.1 m between a wall and a finger, both as large as its faces. The finger has
+/// a joint across the faces.
+fn flush_grasp(finger_joint: Joint, mu: f64) -> Scene {
+    let mut scene = Scene::default();
+    scene.world.gravity = tilted(0.0);
+    let block = |half: DVec3| Shape { kind: ShapeKind::Box { half_extents: half }, pose: Pose::IDENTITY };
+    let wall = Body::fixed("wall", vec![block(DVec3::new(0.1, 0.05, 0.05))]);
+    let wall = scene.add(wall.at(DVec3::new(-0.15, 0.0, 0.0)));
+    scene.add(Body::block("cube", 1.0, DVec3::splat(0.05)).at(DVec3::ZERO));
+    let half = DVec3::new(0.02, 0.05, 0.05);
+    let finger = scene.add(Body::block("finger", 0.2, half).at(DVec3::new(0.07, 0.0, 0.0)));
+    scene.join([wall, finger], Pose::along(DVec3::new(0.07, 0.0, 0.0), DVec3::X), finger_joint);
+    scene.world.surfaces.push(Surface::friction(mu));
+    scene
+}
+
+#[test]
+fn a_cube_in_a_grasp_of_faces_may_swing_about_two_of_its_corners() {
+    // The whole press may pass through one corner of the cube on each side, and the others slide without
+    // forces: a pendulum about the line of these corners. With sides 2 a its inertia about it is 8/3 m a², the
+    // moment of its weight m g a. The corners hold with (3/8, 5/8) m g together.
+    let (a, g) = (0.05, 9.81);
+    let swing = 3.0 * g / (8.0 * a);
+    let (centre, hold) =
+        (DVec3::new(0.0, 3.0 / 8.0, -3.0 / 8.0) * g, DVec3::new(0.0, 3.0 / 8.0, 5.0 / 8.0) * g);
+    assert!((hold - g * DVec3::Z - centre).length() < 1e-12);
+    let corner = DVec3::new(0.0, a, a);
+    let inertia = 2.0 / 3.0 * a * a;
+    assert!((corner.cross(hold) - inertia * swing * DVec3::X).length() < 1e-12);
+    assert!((centre + swing * DVec3::X.cross(corner)).length() < 1e-12);
+    // It is one of several; whichever is found, the weight moves it.
+    let critical = 9.81 / 40.0;
+    for share in [1.02, 1.5, 4.0] {
+        assert!(hold.length() < 2.0 * share * critical * 20.0);
+        let found = stands(&flush_grasp(Joint::prismatic("slider").with_force(-20.0), share * critical));
+        assert_eq!(found.stands, Stands::Possibly, "{share}");
+        let [velocity, spin] = found.other_motion.unwrap()[1];
+        assert!(velocity.z < -0.1 && spin.x.abs() > 1.0, "{share}: {velocity} {spin}");
+    }
+    for (share, answer) in [(0.98, Stands::No), (1.0, Stands::Undecided)] {
+        let found = stands(&flush_grasp(Joint::prismatic("slider").with_force(-20.0), share * critical));
+        assert_eq!(found.stands, answer, "{share}");
+    }
+}
+
+#[test]
+fn a_motor_that_holds_its_place_may_let_a_cube_fall() {
+    // A motor with at most 20 N may press, and then the cube rests; or hold its place without any force.
+    let critical = 9.81 / 40.0;
+    let held =
+        |share: f64| flush_grasp(Joint::prismatic("slider").with_position_motor(0.0, 20.0), share * critical);
+    assert_eq!(stands(&held(0.98)).stands, Stands::No);
+    assert_eq!(stands(&held(1.0)).stands, Stands::Undecided);
+    let found = stands(&held(1.02));
+    assert_eq!(found.stands, Stands::Possibly);
+    let [velocity, spin] = found.other_motion.unwrap()[1];
+    assert!((velocity + 9.81 * DVec3::Z).length() < 1e-9 && spin.length() < 1e-9, "{velocity} {spin}");
 }
 
 /// The grasp with all loads times a factor, and with a light cube between fingers that carry much more than

@@ -206,7 +206,9 @@ impl<'a> Equations<'a> {
                 Piece::Known => {
                     all.push(w(n));
                     let slip = contact.slip.iter().flatten().zip(n + 1..);
-                    all.extend(slip.map(|(e, i)| entries(&[(n, mu * *e * contact.side), (i, Interval::ONE)])));
+                    all.extend(
+                        slip.map(|(e, i)| entries(&[(n, mu * *e * contact.side), (i, Interval::ONE)])),
+                    );
                 }
             }
         }
@@ -293,9 +295,7 @@ impl<'a> Equations<'a> {
             let clear = match mode {
                 Piece::Open => u[0].lo > 0.0,
                 Piece::Any => false,
-                Piece::Stick => {
-                    pushes && (contact.mu * contact.mu * (f[0] * f[0]) - friction()).lo > 0.0
-                }
+                Piece::Stick => pushes && (contact.mu * contact.mu * (f[0] * f[0]) - friction()).lo > 0.0,
                 Piece::Sector(..) => pushes && (f[1] * u[1] + f[2] * u[2]).hi < 0.0,
                 Piece::Along(s) => pushes && (u[1] * *s).lo > 0.0,
                 Piece::Known => pushes,

@@ -11,14 +11,14 @@ use crate::formula::{Interval, Number, Point};
 pub(super) struct Friction {
     pub mu: Vec<Interval>,
     pub e: Vec<Vec<Interval>>,
-    pub resting: Vec<usize>,
+    pub resting: Vec<(usize, usize)>,
 }
 
 /// What the slip of a constraint does on a box.
 enum Slip {
     /// It slides along one of these.
     Along(Vec<Vec<Interval>>),
-    /// Its one tangent rests.
+    /// Its tangents rest.
     Rests,
 }
 
@@ -48,7 +48,7 @@ impl Prover<'_> {
                 None => (none, kinetic),
                 Some(Some(Slip::Along(directions))) => (directions, kinetic),
                 Some(Some(Slip::Rests)) => {
-                    resting.push(k);
+                    resting.push((k, constraint.slip.len()));
                     (none, rest)
                 }
                 Some(None) => return None,
@@ -95,6 +95,7 @@ impl Prover<'_> {
             [_] if !constraint.is_contact && turns() => along(vec![vec![one], vec![-one]]),
             _ if mu == [Interval::ZERO; 2] => along(vec![vec![Interval::ZERO; velocity.len()]]),
             [v] if v.magnitude() <= rest => Some(Slip::Rests),
+            [a, b] if (a.powf(2.0) + b.powf(2.0)).sqrt().hi <= rest => Some(Slip::Rests),
             _ => None,
         }
     }

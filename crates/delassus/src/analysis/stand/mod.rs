@@ -20,6 +20,7 @@ mod assembly;
 mod faces;
 mod hold;
 mod margin;
+mod other_motion;
 
 pub use faces::{FaceBody, FaceProof, FaceTree};
 pub use hold::{Resistance, ResistanceProof, resistance, resistance_proof};
@@ -29,11 +30,9 @@ use delassus_solve::analysis::ImpulseRange;
 use delassus_solve::analysis::equilibrium::{
     Balance, RestSearch, Support, find_collapse, find_rest, is_collapse, is_rest,
 };
-use delassus_solve::contact::{ContactOptions, Method, solve};
 use delassus_solve::lcp::Verdict;
-use delassus_solve::linalg::{Sparse, max_abs};
+use delassus_solve::linalg::max_abs;
 use delassus_solve::modes::EnumerateOptions;
-use delassus_solve::problem::{ContactProblem, Form, Law, Status};
 use glam::DVec3;
 use thiserror::Error;
 
@@ -43,6 +42,7 @@ use crate::stepping::{StepOptions, Stepper};
 use crate::world::{World, WorldState};
 use assembly::AtRest;
 use faces::face_proof;
+use other_motion::other_motion;
 
 /// Rows up to which the analysis of a world is asked whether its acceleration is unique.
 const MAX_ANALYZED_ROWS: usize = 18;
@@ -257,7 +257,7 @@ pub fn stand(at_rest: &WorldAtRest, tolerances: &Tolerances) -> Standing {
         out.notes.push(if at.contacts.len() > MAX_SEARCHED_CONTACTS {
             format!("another motion was not looked for: there are more than {MAX_SEARCHED_CONTACTS} contacts")
         } else {
-            "another motion was looked for from two sides, and none was found; that there is none is not proved".into()
+            "another motion was looked for, and none was found; that there is none is not proved".into()
         });
     }
     out
@@ -332,7 +332,7 @@ fn add_search(at: &AtRest, out: &mut Standing) {
             found.other_bodies.iter().for_each(|m| motion[m.body] = m.other.map(|v| v / options.dt));
             motion
         });
-        out.other_motion = by_steps.or_else(|| motion_from_nothing(at));
+        out.other_motion = by_steps.or_else(|| other_motion(at));
     }
     let ImpulseRange::Ranges { normal, .. } = &found.ranges else { return };
     for (contact, place) in stepper.contacts().iter().zip(&found.place) {
@@ -343,35 +343,4 @@ fn add_search(at: &AtRest, out: &mut Standing) {
             out.contacts[at].interval = normal.get(*place).copied();
         }
     }
-}
-
-/// The solution that sweeps over the contacts find when they begin without forces, where it is no rest. None
-/// where supports have a bounded force, which the problem does not know.
-fn motion_from_nothing(at: &AtRest) -> Option<Vec<[DVec3; 2]>> {
-    let law = |support: &Support| match support {
-        Support::Joint => Some(Law::Bilateral),
-        Support::Contact(law) => Some(*law),
-        Support::Bounded(_) => None,
-    };
-    let laws: Option<Vec<Law>> = at.balance.supports.iter().map(law).collect();
-    let mass = at.masses_of_balance();
-    let n = mass.len();
-    let diagonal: Vec<(usize, usize, f64)> = mass.iter().enumerate().map(|(i, m)| (i, i, *m)).collect();
-    let jacobian_transposed = at.balance.rows.transpose();
-    let force: Vec<f64> = at.balance.load.iter().map(|f| -f).collect();
-    let form = Form::Global {
-        mass: Sparse::from_triplets(n, n, &diagonal),
-        jacobian_transposed: jacobian_transposed.clone(),
-        force: force.clone(),
-        bias: vec![0.0; at.balance.rows.rows()],
-    };
-    let problem = ContactProblem::new(laws?, form).ok()?;
-    let options =
-        ContactOptions { method: Method::GaussSeidel, tolerance: 1e-10, ..ContactOptions::default() };
-    let found = solve(&problem, &options, None).ok()?;
-    let pushed = jacobian_transposed.mul_vec(&found.impulse);
-    let acceleration: Vec<f64> = (0..n).map(|i| (force[i] + pushed[i]) / mass[i]).collect();
-    let free = (0..n).fold(0.0_f64, |top, i| top.max((force[i] / mass[i]).abs()));
-    let moves = max_abs(&acceleration) > 1e-4 * free;
-    (found.status == Status::Solved && moves).then(|| at.motion(&acceleration))
 }
