@@ -21,7 +21,7 @@
 //! which g' has one, there is exactly one such angle.
 
 use super::interval_matrix::{IntervalMatrix, P_MATRIX_MAX};
-use crate::formula::Interval;
+use crate::formula::{Interval, Number};
 
 /// Constraints that slide, with all their numbers.
 pub(super) struct Sliding<'a> {

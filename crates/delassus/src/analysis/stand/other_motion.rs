@@ -42,8 +42,8 @@ pub(super) fn other_motion(at: &AtRest) -> Option<Vec<[DVec3; 2]>> {
 
 /// To the corners, edges and faces of a cube.
 fn directions() -> impl Iterator<Item = DVec3> {
-    let ends = |k: i32| IVec3::new(k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1);
-    let sized = |size: i32| (0..27).map(ends).filter(move |d| d.length_squared() == size);
+    let end = |k: i32| IVec3::new(k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1);
+    let sized = move |size: i32| (0..27).map(end).filter(move |d| d.length_squared() == size);
     [3, 2, 1].into_iter().flat_map(sized).map(|d| d.as_dvec3().normalize())
 }
 
