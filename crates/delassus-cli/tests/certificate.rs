@@ -186,6 +186,9 @@ fn contradicts(document: &Value, share: f64) -> bool {
             "coulomb-plane" => Law::CoulombPlane { mu: mu() },
             "coulomb" => Law::Coulomb { mu: mu() },
             "sliding" => Law::Sliding { mu: mu(), slip: Slip::try_from(all(&c["slip"])).unwrap() },
+            "bilateral-sliding" => {
+                Law::BilateralSliding { mu: mu(), slip: Slip::try_from(all(&c["slip"])).unwrap() }
+            }
             law => panic!("{law}"),
         });
         rows.extend(c["rows"].as_array().unwrap().iter().map(dense));
@@ -348,7 +351,7 @@ fn guides_have_certificates_and_forged_ones_are_refused() {
         with(&|d| d["facts"]["tree"] = d["facts"]["tree"]["push"].clone());
         for (from, to) in [("push-", "pull-"), ("pull-", "push-"), ("push-", ""), ("pull-", "")] {
             with(&|d| {
-                let Some(mode) = d["facts"]["solutions"][0]["modes"].get_mut(0) else { return };
+                let Some(mode) = d.pointer_mut("/facts/solutions/0/modes/0") else { return };
                 *mode = value!(mode.as_str().unwrap().replace(from, to));
             });
         }

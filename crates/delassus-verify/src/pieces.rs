@@ -4,8 +4,8 @@
 //! u = W f + q ,   f ∈ C ,   u ∈ D        empty where some y has   Wᵀy − z c ∈ C* ,   −y ∈ D* ,   y·q + z b > 0 ,   z ≥ 0
 //! ```
 //!
-//! C and D are the forces and velocities of a piece, c·f ≥ b one inequality more (z = 0 without). Guides are cut
-//! into both of their sides first: they push, or pull with −f_n for f_n.
+//! C and D are the forces and velocities of a piece, c·f ≥ b one inequality more (z = 0 without). Guides are
+//! cut into both of their sides first: they push, or pull with −f_n for f_n.
 
 use serde_json::Value;
 

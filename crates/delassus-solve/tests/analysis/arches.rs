@@ -8,8 +8,8 @@ use delassus_solve::problem::{Dynamics, Law};
 
 /// Two equal stones with the corners (3, 0), (4, 0), (0, 4), (0, 3) and their mirror images, on level ground.
 /// Coordinates of a stone are the velocity of its point at the origin and its rotation about that: with the
-/// density 12 all numbers are integers. The stone has the mass 42, its first moments are 74, and its moment of
-/// inertia about the origin is 350.
+/// density 12 all numbers are integers. The stone has the mass 42, its first moments are 74, and its moment
+/// of inertia about the origin is 350.
 fn arch(mu: f64) -> Dynamics {
     let (mut mass, mut force) = (Matrix::zeros(6, 6), vec![0.0; 6]);
     for (stone, x) in [(0, 74.0), (1, -74.0)] {
@@ -48,8 +48,8 @@ fn arch(mu: f64) -> Dynamics {
 
 #[test]
 fn an_arch_of_two_stones_stands_surely_where_it_stands() {
-    // The least thrust, H 4 = 42 · 3 − 74 about the outer end of the crown, needs the friction 13/42 = 0.3095 at
-    // the inner ends of the abutments. All 4096 modes: there is one acceleration, and many forces.
+    // The least thrust, H 4 = 42 · 3 − 74 about the outer end of the crown, needs the friction 13/42 = 0.3095
+    // at the inner ends of the abutments. All 4096 modes: there is one acceleration, and many forces.
     for mu in [0.3125, 0.5, 2.0] {
         let found = analyze(&arch(mu), &EnumerateOptions::default());
         assert_eq!(found.verdicts(), [Verdict::Proved, Verdict::Proved, Verdict::Refuted], "{mu}");

@@ -315,8 +315,8 @@ impl Answers<'_> {
         }
         let (mut across, mut slope) = (Vec::new(), None);
         for (place, row, [c, s], friction, by_angle) in &turned {
-            // The own friction p acts on its own rows with −p (w₁₁ c + w₁₂ s, w₁₂ c + w₂₂ s): written out, less
-            // is lost.
+            // The own friction p acts on its own rows with −p (w₁₁ c + w₁₂ s, w₁₂ c + w₂₂ s): written out,
+            // less is lost.
             let (at, c, s) = (first[*place], *c, *s);
             let others = |row: usize| {
                 let rest = (0..n).filter(|j| *j != at).map(|j| (self.response(row, &unknowns[j].0), f[j][0]));

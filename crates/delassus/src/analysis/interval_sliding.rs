@@ -510,7 +510,7 @@ mod tests {
             Sliding { w, offsets: &[0], guides: &[], contacts: &[0], mu: &mu, e: &none, resting }.count(&q)
         };
         let points = |q: [f64; 3]| q.map(Interval::point);
-        // A block on a slope of tangent 1/2, in the direction (3, 4)/5: it sticks above, and slides below, once.
+        // A block on a slope of tangent 1/2 towards (3, 4)/5: it sticks above, and slides below, once.
         let block = point(&[&[1.0, 0.0, 0.0], &[0.0, 1.0, 0.0], &[0.0, 0.0, 1.0]]);
         let slope = points([-1.0, 0.3, 0.4]);
         assert_eq!([0.6, 0.51, 0.49, 0.2].map(|mu| count(&block, mu, slope)), [Some(Count::One); 4]);

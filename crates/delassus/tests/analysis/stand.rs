@@ -169,8 +169,8 @@ fn the_least_friction_of_an_arch_of_twenty_stones() {
 
 #[test]
 fn an_arch_whose_first_and_last_stones_may_slide_needs_more() {
-    // The assemblies with supports of compas_cra: all twenty stones are free. The balance of forces, as a linear
-    // program with inner and outer polygons of 64 corners for the cones, agrees on both.
+    // The assemblies with supports of compas_cra: all twenty stones are free. The balance of forces, as a
+    // linear program with inner and outer polygons of 64 corners for the cones, agrees on both.
     assert_eq!(stands(&arch(20, [5.0, 5.5], 0.7, false)).stands, Stands::No);
     let [falls, stands_with] = least_friction(&arch(20, [5.0, 5.6], 0.7, false));
     assert!(stands_with - falls < 1e-5 && 0.3899 < falls && stands_with < 0.3900, "{falls} {stands_with}");
@@ -281,8 +281,8 @@ fn flush_grasp(finger_joint: Joint, mu: f64) -> Scene {
 #[test]
 fn a_cube_in_a_grasp_of_faces_may_swing_about_two_of_its_corners() {
     // The whole press may pass through one corner of the cube on each side, and the others slide without
-    // forces: a pendulum about the line of these corners. With sides 2 a its inertia about it is 8/3 m a², the
-    // moment of its weight m g a. The corners hold with (3/8, 5/8) m g together.
+    // forces: a pendulum about the line of these corners. With sides 2 a its inertia about it is 8/3 m a²,
+    // the moment of its weight m g a. The corners hold with (3/8, 5/8) m g together.
     let (a, g) = (0.05, 9.81);
     let swing = 3.0 * g / (8.0 * a);
     let (centre, hold) =

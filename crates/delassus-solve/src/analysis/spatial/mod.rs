@@ -79,8 +79,8 @@ pub(super) fn all_solutions(d: &ExactDynamics<Interval>) -> Option<Sectors> {
     })
 }
 
-/// What is found within the budget, for each choice of the sides of guides, the first one's last; `None` where
-/// a law has no pieces, or there are too many contacts.
+/// What is found within the budget, for each choice of the sides of guides, the last one's sides fastest;
+/// `None` where a law has no pieces, or there are too many contacts.
 fn search(d: &ExactDynamics<Interval>) -> Option<Vec<(Contacts, Found)>> {
     let contacts = d.laws.iter().filter(|law| **law != Law::Bilateral).count();
     if contacts > CONTACTS_MAX {

@@ -6,9 +6,9 @@
 //! slide   f_t = −μ f_n e ,  f_n ≥ 0              u_n = 0 ,  u_t = s e ,  s ≥ 0 ,      e ∈ [e₁, e₂]
 //! ```
 //!
-//! Every solution lies in one of them. A guide with friction is never open: it pushes, as above, or pulls, with
-//! −f_n for f_n. In space the directions e of slip are cut into sectors. Their ends are
-//! unit vectors with rational components,
+//! Every solution lies in one of them. A guide with friction is never open: it pushes, as above, or pulls,
+//! with −f_n for f_n. In space the directions e of slip are cut into sectors. Their ends are unit vectors
+//! with rational components,
 //!
 //! e(τ) = R iᵏ ((1 − t²) + 2t i)/(1 + t²) ,   τ = k + t ,   k = 0 … 3 ,   0 ≤ t ≤ 1 ,   R = (20 + 21 i)/29
 //!

@@ -229,7 +229,8 @@ impl<'a> Tree<'a> {
     /// Multipliers in the units of the problem.
     fn end(&self, reason: &Reason) -> Node {
         let contacts = self.contacts;
-        // y·u in the units of contacts, times what one of q is: velocity units are 1/s of it, forces s times it.
+        // y·u in the units of contacts, times what one of q is: velocity units are 1/s of it, forces s times
+        // it.
         let scaled = |y: &[f64]| -> Vec<f64> {
             y.iter().zip(&contacts.velocity_unit).map(|(y, unit)| y / unit).collect()
         };
