@@ -307,8 +307,6 @@ fn guides_have_certificates_and_forged_ones_are_refused() {
     let (yes, no) = (Some(true), Some(false));
     let cases: &[(&[&str], [Option<bool>; 3])] = &[
         (&[&scene("painleve-klein.toml")], [yes, no, no]),
-        (&[&scene("drawer.toml")], [no, no, no]),
-        (&[&scene("drawer.toml"), "--set", "mu=0.3"], [yes; 3]),
         (&[&scene("slider-crank-friction.toml")], [yes; 3]),
         (&[&scene("four-bar-pin.toml")], [yes; 3]),
         // Pushed and pulled, sticking and sliding in space.
