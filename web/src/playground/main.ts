@@ -242,10 +242,11 @@ async function begin(): Promise<void> {
   try {
     const bytes = await wasm();
     const engine = await EngineThread.from(bytes);
-    // For scripts and the console.
-    Object.assign(window, { delassusEngine: engine });
     // First looks do not wait for verdicts, where there are threads.
-    new Playground(engine, engine.apart ? await EngineThread.from(bytes) : engine, app);
+    const glancing = engine.apart ? await EngineThread.from(bytes) : engine;
+    // For scripts and the console.
+    Object.assign(window, { delassusEngine: engine, delassusGlance: glancing });
+    new Playground(engine, glancing, app);
   } catch (error) {
     app.replaceChildren(el('p', { class: 'message bad', role: 'alert' }, `The engine does not start here: ${error instanceof Error ? error.message : String(error)}`));
     document.documentElement.dataset.ready = 'failed';
