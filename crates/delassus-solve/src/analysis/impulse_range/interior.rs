@@ -4,8 +4,8 @@
 //! min gᵀx , A x = b , x ∈ K        max bᵀy , Aᵀy + z = g , z ∈ K        A H Aᵀ dy = r ,   H z = x ,   x ∘ z → 0
 //! ```
 //!
-//! x, z, g ∈ Rᵏ, y, b ∈ Rⁿ, A is n × k, K a product of half lines and second-order cones, H that of the scaling
-//! of Nesterov and Todd, one block per cone. A contact touches two bodies: A H Aᵀ has few entries, and a
+//! x, z, g ∈ Rᵏ, y, b ∈ Rⁿ, A is n × k, K a product of half lines and second-order cones, H that of the
+//! scaling of Nesterov and Todd, one block per cone. A contact touches two bodies: A H Aᵀ has few entries, and a
 //! program takes a fourth of the time that a general solver needs. Predictor and corrector are those of
 //! Mehrotra, with separate steps for x and z.
 //!

@@ -34,8 +34,8 @@ pub(super) struct Part {
 }
 
 impl Parts {
-    /// The parts of c = `start` + Z y, in units of `size`; `places` are the coordinates of the rows of the cones,
-    /// with their factors, `columns` those of A.
+    /// The parts of c = `start` + Z y, in units of `size`; `places` are the coordinates of the rows of the
+    /// cones, with their factors, `columns` those of A.
     pub(super) fn new(
         columns: &Matrix,
         null: &Matrix,

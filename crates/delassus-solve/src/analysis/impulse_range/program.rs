@@ -108,8 +108,8 @@ impl<'a> Program<'a> {
         Program { start, null, weight, size, a, b, cones, places, wide: None, parts: Parts::default() }
     }
 
-    /// Looks for ends in all coordinates, whose columns in H B these are: part by part where there are contacts
-    /// alone, of joints too where Z has many columns.
+    /// Looks for ends in all coordinates, whose columns in H B these are: part by part where there are
+    /// contacts alone, of joints too where Z has many columns.
     pub(super) fn with_columns(mut self, columns: &Matrix) -> Self {
         self.parts = Parts::new(columns, self.null, &self.cones, &self.places, self.start, self.size);
         if self.null.cols() < MANY_COLUMNS || self.parts.list.iter().all(|part| part.interior.is_some()) {
@@ -389,8 +389,8 @@ mod tests {
         assert!(matches!(wide.wide_extreme(3 * count, 1.0, &objective), Some(Extreme::Unbounded)));
     }
 
-    /// Sixteen contacts around a body and three below another one: two parts, whose ends are those of the whole
-    /// null space by the general method, and which leave each other alone.
+    /// Sixteen contacts around a body and three below another one: two parts, whose ends are those of the
+    /// whole null space by the general method, and which leave each other alone.
     #[test]
     fn ends_are_the_same_in_parts() {
         let (counts, mu) = ([16, 3], 0.4);
