@@ -5,9 +5,9 @@
 //! ```
 //!
 //! x, z, g ∈ Rᵏ, y, b ∈ Rⁿ, A is n × k, K a product of half lines and second-order cones, H that of the
-//! scaling of Nesterov and Todd, one block per cone. A contact touches two bodies: A H Aᵀ has few entries, and a
-//! program takes a fourth of the time that a general solver needs. Predictor and corrector are those of
-//! Mehrotra, with separate steps for x and z.
+//! scaling of Nesterov and Todd, one block per cone. A contact touches two bodies: A H Aᵀ has few entries,
+//! and a program takes a fourth of the time that a general solver needs. Predictor and corrector are those
+//! of Mehrotra, with separate steps for x and z.
 //!
 //! Nothing here is believed: whoever asks checks x and z.
 
