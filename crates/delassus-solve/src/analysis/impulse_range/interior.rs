@@ -106,7 +106,7 @@ impl InteriorPoint {
         let (mut y, mut start) = (out.b.clone(), vec![0.0; first]);
         factor.solve(&mut y);
         out.transpose_product(&y, &mut start);
-        out.into_cones(&mut start);
+        out.move_inside(&mut start);
         out.start = start;
         Some(out)
     }
@@ -115,7 +115,7 @@ impl InteriorPoint {
     pub(super) fn minimise(&self, g: &[f64]) -> Option<Optimum> {
         let degree = self.blocks.len() as f64;
         let mut at = Optimum { x: self.start.clone(), y: vec![0.0; self.b.len()], z: g.to_vec() };
-        self.into_cones(&mut at.z);
+        self.move_inside(&mut at.z);
         let (size_b, size_g) = (1.0 + max_abs(&self.b), 1.0 + max_abs(g));
         let mut best: Option<(f64, Optimum)> = None;
         let (mut factor, mut step) = (self.profile.clone(), Step::new(g.len(), self.b.len()));
@@ -241,7 +241,7 @@ impl InteriorPoint {
 
     /// Moves a point into the cones, along their axes: by a part of its largest entry, neither too near to
     /// the boundary nor too far away.
-    fn into_cones(&self, v: &mut [f64]) {
+    fn move_inside(&self, v: &mut [f64]) {
         let outside = |b: &Block| norm(&b.of(v)[1..]) - v[b.first];
         let most = self.blocks.iter().map(outside).fold(f64::NEG_INFINITY, f64::max);
         let room = 0.3 * max_abs(v).max(1e-3);
