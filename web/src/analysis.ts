@@ -54,6 +54,9 @@ const QUESTIONS: [keyof Analysis, string, Record<string, string>][] = [
   ['forces_unique', 'Are the forces the only ones?', { proved: 'yes, proved', refuted: 'no, refuted', unknown: 'unknown' }],
 ];
 
+/** Contacts whose cones are drawn. */
+const CONES = 8;
+
 const TINT: Record<string, string> = { proved: 'good', refuted: 'bad', unknown: 'caution' };
 
 /** How many answers there are, in a word. */
@@ -142,7 +145,7 @@ export class AnalysisView {
     this.root.replaceChildren(...[
       el('div', { class: 'answer' }, el('p', { class: `headline ${tint}`, role: 'status' }, text), verdicts(a), reasons),
       drawn.length ? el('figure', { class: 'cone-figure' }, this.host, el('figcaption', { class: 'muted' },
-        'Forces of the solutions in the friction cones of the contacts: the normal points up, blue is the friction cone, red the cone from which on the contact can jam, the grey arrow the direction of sliding. Drag to turn.'),
+        'Forces of the solutions in the friction cones of the contacts: the normal points up, blue is the friction cone, red the cone from which on the contact can jam, the grey arrow the direction of sliding. Drag to turn.' + (drawn.length > CONES ? ` The first ${CONES} of ${drawn.length} contacts that touch are drawn.` : '')),
       pngButton(() => this.shots(drawn), () => (document.documentElement.dataset.theme === 'dark' ? DARK : LIGHT))) : '',
       a.contacts.length ? el('div', { class: 'card' }, el('h2', {}, 'Contacts'), contactTable(a)) : '',
       a.solutions.list.length ? el('div', { class: 'card' }, el('h2', {}, 'Solutions'), solutionList(a)) : '',
@@ -154,7 +157,7 @@ export class AnalysisView {
   private shots(drawn: ContactReport[]): Shot[] {
     const canvas = this.host.querySelector('canvas');
     const left = 'Friction cones, from left to right:';
-    return canvas ? [{ canvas, title: `${left} ${drawn.slice(0, 8).map((c) => c.name).join(', ')}` }] : [];
+    return canvas ? [{ canvas, title: `${left} ${drawn.slice(0, CONES).map((c) => c.name).join(', ')}` }] : [];
   }
 
   /** Shows another state in the same place. */
@@ -165,7 +168,7 @@ export class AnalysisView {
   }
 
   start(): void {
-    const drawn = this.analysis.contacts.filter((c) => c.state === 'touching').slice(0, 8);
+    const drawn = this.analysis.contacts.filter((c) => c.state === 'touching').slice(0, CONES);
     if (drawn.length) {
       try {
         this.scene ??= new ConeScene(this.host);

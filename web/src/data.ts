@@ -255,12 +255,12 @@ export class Motion {
   }
 }
 
-/** The last of increasing times at or before one. */
+/** The last of increasing times at or before one, but for rounding. */
 export function frameAt(times: ArrayLike<number>, t: number): number {
   let [low, high] = [0, times.length - 1];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (times[middle] <= t + 1e-12) low = middle;
+    if (times[middle] <= t + 1e-12 * Math.abs(t)) low = middle;
     else high = middle - 1;
   }
   return Math.max(low, 0);

@@ -6,41 +6,13 @@ import { el } from './dom';
 import { MapView, type MapDocument } from './map_view';
 import { MotionView } from './motion_view';
 import { PavingView, type PavingDocument } from './paving_view';
+import { themeButton } from './theme';
 import { TreeView, type TreeDocument } from './tree_view';
 
 const app = document.getElementById('app') ?? document.body;
 
 /** What every part of a page can do. */
 export interface Part { root: HTMLElement; setTheme(dark: boolean): void; start(): void }
-
-function themeButton(parts: Part[]): HTMLElement {
-  const stored = () => {
-    try {
-      return localStorage.getItem('delassus-theme');
-    } catch {
-      return null;
-    }
-  };
-  let dark = stored() ? stored() === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-  const button = el('button', { type: 'button', class: 'theme' });
-  const apply = () => {
-    document.documentElement.dataset.theme = dark ? 'dark' : 'light';
-    button.textContent = dark ? 'Light' : 'Dark';
-    button.setAttribute('aria-label', dark ? 'Light colours' : 'Dark colours');
-    parts.forEach((part) => part.setTheme(dark));
-  };
-  button.addEventListener('click', () => {
-    dark = !dark;
-    try {
-      localStorage.setItem('delassus-theme', dark ? 'dark' : 'light');
-    } catch {
-      // Not remembered where nothing may be stored.
-    }
-    apply();
-  });
-  apply();
-  return button;
-}
 
 function parts(page: Page, motion: MotionView | null): Part[] {
   const out: Part[] = [];
@@ -61,7 +33,7 @@ function show(page: Page): MotionView | null {
   document.title = page.title;
   const motion = page.motions.length ? new MotionView(page.title, page.motions) : null;
   const all = parts(page, motion);
-  const head = el('header', {}, el('h1', {}, page.title), el('span', { class: 'brand' }, 'Delassus'), themeButton(all));
+  const head = el('header', {}, el('h1', {}, page.title), el('span', { class: 'brand' }, 'Delassus'), themeButton((dark) => all.forEach((part) => part.setTheme(dark))));
   app.replaceChildren(head, ...all.map((part) => part.root));
   if (all.length === 0) app.append(el('p', { class: 'message', role: 'alert' }, 'There is nothing in this file yet: the run that writes it has just begun.'));
   all.forEach((part) => part.start());

@@ -54,7 +54,8 @@ export class MotionView {
   onMain: (motion: number) => void = () => {};
   private readonly ended = new AbortController();
 
-  constructor(private readonly title: string, private motions: Motion[]) {
+  /** `addressed`: time and camera stand in the address of the page. */
+  constructor(private readonly title: string, private motions: Motion[], private readonly addressed = true) {
     const longest = longestOf(motions);
     this.main = motions.indexOf(longest);
     this.player = new Player(longest.time);
@@ -186,6 +187,9 @@ export class MotionView {
       const remark = this.undrawn[i] ?? this.stages[i]?.remark;
       if (remark) list.push(el('p', { class: 'message' }, remark));
     });
+    if (this.motions.every((motion) => motion.bodies.length === 0 && motion.series.every((s) => s.group !== 'positions'))) {
+      list.push(el('p', { class: 'message' }, 'Nothing is in this scene that could move: there are no bodies.'));
+    }
     if (this.motion.frames === 0) list.push(bad('There is no frame in this file: the run made no step that could be written.'));
     this.messages.replaceChildren(...list);
   }
@@ -228,10 +232,9 @@ export class MotionView {
   /** The events of the motion that panels speak of, under the slider. */
   private markEvents(): void {
     const { motion, player } = this;
-    const [from, length] = [player.start, Math.max(player.end - player.start, 1e-12)];
     this.marks.replaceChildren(...motion.events.slice(0, 1500).map((event) => {
       const mark = el('button', { type: 'button', tabindex: '-1', title: `${number(event.t)} s: ${eventWords(event)}`, onclick: () => player.seek(event.t) });
-      mark.style.left = `${(100 * (event.t - from)) / length}%`;
+      mark.style.left = `${100 * player.along(event.t)}%`;
       mark.style.background = EVENT_COLOURS[event.kind] ?? '#888';
       return mark;
     }));
@@ -489,8 +492,9 @@ export class MotionView {
       stage.render();
     });
     const frame = motion.frameAt(player.t);
-    this.clock.textContent = `${player.t.toFixed(3)} s of ${number(player.end)} s`;
-    this.speed.textContent = `${number(player.speed)}×`;
+    const now = player.end < 0.1 ? number(Number(player.t.toPrecision(4))) : player.t.toFixed(3);
+    this.clock.textContent = `${now} s of ${number(player.end)} s`;
+    this.speed.textContent = `${number(Number(player.speed.toPrecision(3)))}×`;
     this.playButton.textContent = player.playing ? 'Pause' : 'Play';
     this.playButton.setAttribute('aria-pressed', String(player.playing));
     this.slider.value = String(player.frame);
@@ -530,9 +534,9 @@ export class MotionView {
 
   /** Time and camera in the address, so that a link shows the same. */
   private remember(): void {
-    if (this.player.playing) return;
+    if (this.player.playing || !this.addressed) return;
     const stage = this.stages[this.main];
-    const parts = [`t=${Number(this.player.t.toPrecision(9))}`];
+    const parts = [`t=${Number(this.player.t.toPrecision(15))}`];
     if (this.motions.length > 1) parts.push(`m=${this.main}`);
     if (stage) {
       const { eye, target } = stage.view;
@@ -553,7 +557,7 @@ export class MotionView {
   }
 
   private restore(): void {
-    if (location.hash === this.hash || location.hash.length < 2) return;
+    if (!this.addressed || location.hash === this.hash || location.hash.length < 2) return;
     const read = new URLSearchParams(location.hash.slice(1));
     const t = Number(read.get('t'));
     const view = (read.get('c') ?? '').split(',').map(Number);

@@ -141,7 +141,7 @@ export function reportPanel(motion: Motion): HTMLElement {
   const out = el('div', {});
   for (const note of motion.notes) out.append(el('p', { class: 'note' }, note));
   out.append(facts(list));
-  const states = [`${motion.frames} frames`];
+  const states = [`${motion.frames} ${motion.frames === 1 ? 'frame' : 'frames'}`];
   if (motion.quantum > 0) states.push(`positions to ${number(0.5 * motion.quantum)} m, rotations to 8e−5 rad, forces to seven digits`);
   out.append(el('p', { class: 'muted' }, `In this file: ${states.join('; ')}.`));
   return out;

@@ -3,13 +3,18 @@ import { frameAt } from './data';
 
 export class Player {
   t = 0;
+  /** Seconds of the motion in one: as it is, or what lasts some seconds where that would be over at once, or without end. */
   speed = 1;
+  private readonly usual: number;
   playing = false;
   onChange: () => void = () => {};
   private last = 0;
 
   constructor(public times: Float64Array) {
     this.t = this.start;
+    const length = this.end - this.start;
+    this.usual = length > 0 && (length < 0.05 || length > 1000) ? 2 ** Math.round(Math.log2(length / 8)) : 1;
+    this.speed = this.usual;
   }
 
   get start(): number {
@@ -44,6 +49,14 @@ export class Player {
     this.seek(atEnd ? this.end : this.t);
   }
 
+  /** How far along the frames a time lies, from 0 to 1. */
+  along(t: number): number {
+    const { times } = this;
+    const frame = frameAt(times, t);
+    const [a, b] = [times[frame], times[frame + 1] ?? Infinity];
+    return times.length > 1 ? (frame + Math.min(Math.max((t - a) / (b - a), 0), 1)) / (times.length - 1) : 0;
+  }
+
   /** Goes frames forth or back. */
   step(count: number): void {
     this.playing = false;
@@ -52,7 +65,7 @@ export class Player {
   }
 
   faster(factor: number): void {
-    this.speed = Math.min(Math.max(this.speed * factor, 1 / 1024), 64);
+    this.speed = Math.min(Math.max(this.speed * factor, this.usual / 1024), 64 * this.usual);
     this.onChange();
   }
 

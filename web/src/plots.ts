@@ -65,7 +65,7 @@ export class Chart {
       from = Math.min(from, times[0]);
       to = Math.max(to, times[times.length - 1]);
     }
-    return from <= to ? [from, Math.max(to, from + 1e-12)] : [0, 1];
+    return from <= to ? [from, to > from ? to : from + Math.max(1e-12 * Math.abs(from), 1e-12)] : [0, 1];
   }
 
   show(frame: number, t: number, theme: Theme): void {
@@ -140,7 +140,10 @@ export class Chart {
     }
     c.textAlign = 'center';
     c.textBaseline = 'alphabetic';
-    for (const mark of ticks(from, to)) c.fillText(short(mark), x(mark), height - 3);
+    for (const mark of ticks(from, to)) {
+      const half = 0.5 * c.measureText(short(mark)).width;
+      c.fillText(short(mark), Math.min(x(mark), width - half - 1), height - 3);
+    }
     for (const event of this.events.slice(0, 400)) {
       c.strokeStyle = EVENT_COLOURS[event.kind] ?? theme.muted;
       c.globalAlpha = 0.13;

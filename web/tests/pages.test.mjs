@@ -99,7 +99,7 @@ test('playing, stepping, scrubbing, events, keys and the address', async () => {
   await page.waitForFunction((t) => Number(document.documentElement.dataset.time) <= t + 1e-9, t);
   assert.ok((await time(page)) <= t + 1e-9 && t - (await time(page)) < 2e-3);
   // The address has the time; a page that is opened there shows it.
-  await page.waitForFunction((t) => location.hash.includes(`t=${Number(t.toPrecision(9))}`), t);
+  await page.waitForFunction((t) => location.hash.includes(`t=${Number(t.toPrecision(15))}`), t);
   const hash = await page.evaluate(() => location.hash);
   const at = await frame(page);
   await close();

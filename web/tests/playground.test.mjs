@@ -8,7 +8,7 @@ import { delassus, launch, open, ROOT } from './browser.mjs';
 
 const PAGE = fileURLToPath(new URL('../dist/playground/index.html', import.meta.url));
 /** Scenes whose forces are not unique and come from cone programs, and one whose solution is found by iteration to a residual of 1e-12. */
-const LOOSE = { 'arch.toml': 2e-6, 'incline.toml': 2e-6, 'stack.toml': 2e-6, 'rover.toml': 1e-8 };
+const LOOSE = { 'arch.toml': 2e-6, 'incline.toml': 2e-6, 'stack.toml': 2e-6, 'table.toml': 2e-6, 'rover.toml': 1e-8 };
 const skip = existsSync(PAGE) ? false : 'the playground was not built';
 
 test('the verdict changes as friction is dragged', { skip }, async () => {
@@ -184,6 +184,87 @@ test('forces are there at once where verdicts take longer, and are marked as suc
   }
   await page.waitForFunction(() => document.documentElement.dataset.existence === 'proved', null, { timeout: 60_000 });
   assert.ok(seen.some((text) => /Forces found, verdicts to come/.test(text)), seen.join());
+  assert.deepEqual(trouble, []);
+  await browser.close();
+});
+
+test('first looks do not queue while friction is dragged, and the last value is the one that stays', { skip }, async () => {
+  const browser = await launch();
+  const { page, trouble } = await open(browser, PAGE);
+  await page.getByLabel('Built-in scenes').selectOption('arch.toml');
+  await page.waitForFunction(() => document.querySelector('.headline')?.textContent === 'Forces not unique', null, { timeout: 60_000 });
+  // Looks and verdicts of an engine that is slow.
+  const [most, asked, inputs] = await page.evaluate(async () => {
+    let [now, most, asked] = [0, 0, 0];
+    for (const [engine, late] of [[window.delassusGlance, 100], [window.delassusEngine, 400]]) {
+      const ask = engine.ask.bind(engine);
+      engine.ask = async (request) => {
+        if (request.do === 'glance') {
+          asked++;
+          most = Math.max(most, ++now);
+        }
+        await new Promise((resolve) => setTimeout(resolve, late));
+        const answer = await ask(request);
+        if (request.do === 'glance') now--;
+        return answer;
+      };
+    }
+    const slider = document.querySelector('input[aria-label=mu]');
+    const drag = async (count) => {
+      for (let k = 1; k <= count; k++) {
+        slider.value = String(0.7 - 0.005 * k);
+        slider.dispatchEvent(new Event('input'));
+        await new Promise((resolve) => setTimeout(resolve, 16));
+      }
+    };
+    // The first verdict takes long, so that looks are asked for from then on.
+    await drag(1);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await drag(40);
+    return [most, asked, 41];
+  });
+  assert.equal(most, 1, `${most} looks at once`);
+  assert.ok(asked > 1 && asked < inputs / 2, `${asked} looks at ${inputs} values`);
+  await page.waitForFunction(() => document.documentElement.dataset.existence === 'proved', null, { timeout: 60_000 });
+  assert.equal(await page.locator('td', { hasText: /^0.5$/ }).count() > 0, true, 'the friction of the last value');
+  assert.deepEqual(trouble, []);
+  await browser.close();
+});
+
+test('an engine that is ended again while it starts goes on, on a thread of its own', { skip }, async () => {
+  const browser = await launch();
+  const { page, trouble } = await open(browser, PAGE);
+  const found = await page.evaluate(async () => {
+    const engine = window.delassusEngine;
+    const ended = engine.ask({ do: 'analyze', text: '' });
+    for (let k = 0; k < 5; k++) engine.stop('again');
+    return [(await ended).stopped, (await engine.ask({ do: 'analyze', text: '' })).error.message];
+  });
+  assert.equal(found[0], true);
+  assert.ok(found[1].length > 5);
+  // Those that were ended have until now to answer.
+  await page.waitForTimeout(21_000);
+  assert.equal(await page.evaluate(() => window.delassusEngine.apart), true);
+  assert.deepEqual(trouble, []);
+  await browser.close();
+});
+
+test('a motion in the playground leaves the address alone, and colours change', { skip }, async () => {
+  const browser = await launch();
+  const { page, trouble } = await open(browser, PAGE);
+  await page.getByLabel('Built-in scenes').selectOption('table.toml');
+  await page.waitForFunction(() => document.querySelector('.headline')?.textContent === 'Forces not unique');
+  await page.getByRole('button', { name: 'Move it' }).click();
+  await page.waitForFunction(() => document.querySelector('.view canvas'));
+  await page.locator('.view canvas').focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('q');
+  await page.waitForTimeout(300);
+  assert.equal(await page.evaluate(() => location.hash), '');
+  const dark = () => page.evaluate(() => document.documentElement.dataset.theme);
+  assert.equal(await dark(), 'light');
+  await page.getByRole('button', { name: 'Dark colours' }).click();
+  assert.equal(await dark(), 'dark');
   assert.deepEqual(trouble, []);
   await browser.close();
 });

@@ -122,6 +122,59 @@ test('what no graphics card can draw has a message, and its numbers are there', 
   await close();
 });
 
+test('motions of microseconds can be watched, and scenes without bodies say so', async () => {
+  const scene = join(folder, 'short.toml');
+  writeFileSync(scene, `[world]
+name = "short"
+gravity = [0, 0, -9.81]
+[[body]]
+name = "ball"
+velocity = [1, 0, 0]
+shape = [{ type = "sphere", radius = 1e-6, density = 500 }]
+[simulation]
+dt = 1e-8
+t_end = 3e-6
+`);
+  const path = join(folder, 'short.html');
+  delassus('run', scene, '-o', path);
+  const { page, trouble, close } = await open(browser, path);
+  await page.getByRole('slider', { name: 'Time' }).fill('100');
+  await page.waitForFunction(() => /^1\.000e-6 s of 3\.000e-6 s$/.test(document.querySelector('.clock').textContent));
+  await page.getByRole('button', { name: 'Play', exact: true }).click();
+  await page.waitForTimeout(700);
+  assert.equal(await page.locator('button.play').innerText(), 'Pause', 'over at once');
+  assert.deepEqual(trouble, []);
+  await close();
+  const nothing = join(folder, 'nothing.toml');
+  writeFileSync(nothing, '[world]\nname = "nothing"\ngravity = [0, 0, -9.81]\n[simulation]\ndt = 1e-3\nt_end = 0.01\n');
+  const bare = join(folder, 'nothing.html');
+  delassus('run', nothing, '-o', bare);
+  const empty = await open(browser, bare);
+  assert.match(await empty.page.locator('.message').innerText(), /there are no bodies/);
+  assert.deepEqual(empty.trouble, []);
+  await empty.close();
+});
+
+test('marks of events stand where the slider goes, whatever the times of the frames', async () => {
+  const path = join(folder, 'marks.html');
+  delassus('run', 'scenes/bouncing-ball.toml', '-o', path);
+  const { page, trouble, close } = await open(browser, path);
+  const places = await page.evaluate(async () => {
+    const slider = document.querySelector('.timeline input');
+    const out = [];
+    for (const mark of [...document.querySelectorAll('.marks button')].slice(0, 12)) {
+      mark.click();
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      out.push([parseFloat(mark.style.left), (100 * Number(slider.value)) / Number(slider.max), 100 / Number(slider.max)]);
+    }
+    return out;
+  });
+  assert.ok(places.length > 2, `${places.length} events`);
+  for (const [mark, thumb, frame] of places) assert.ok(mark >= thumb - 1e-6 && mark <= thumb + frame + 1e-6, `${mark} %, the slider ${thumb} %`);
+  assert.deepEqual(trouble, []);
+  await close();
+});
+
 test('pages without bodies are saved as pictures and films of their charts, several views as one', async () => {
   const path = join(folder, 'flat.html');
   delassus('run', 'scenes/bouncing-ball.toml', '--t-end', '0.5', '-o', path);

@@ -5,6 +5,7 @@ import { AnalysisView, type Analysis } from '../analysis';
 import { readPage } from '../data';
 import { el, number } from '../dom';
 import { MotionView } from '../motion_view';
+import { themeButton } from '../theme';
 import type { Answer, EngineError } from './engine';
 import { EngineThread } from './thread';
 
@@ -45,21 +46,21 @@ class Playground {
   private running = false;
   /** Whether the verdicts of this scene are long in coming. */
   private slow = true;
-  /** The question that was answered last. */
+  /** The question that was answered last, and the one that is glanced at. */
   private known = 0;
+  private glancingAt = 0;
+  /** The text whose parameters the sliders show. */
+  private slidersOf: string | null = null;
 
   constructor(private readonly engine: EngineThread, private readonly glancing: EngineThread, app: HTMLElement) {
     const names = Object.keys(SCENES).map((path) => path.split('/').at(-1) as string).sort();
     const pick = el('select', { 'aria-label': 'Built-in scenes' }, ...names.map((name) => el('option', { value: name }, name)));
     pick.value = FIRST;
     pick.addEventListener('change', () => this.open(pick.value));
-    this.editor.addEventListener('input', () => {
-      this.set = {};
-      this.ask(true);
-    });
+    this.editor.addEventListener('input', () => this.ask(true));
     this.editor.addEventListener('scroll', () => this.placeNote());
     app.replaceChildren(
-      el('header', {}, el('h1', {}, 'Playground'), el('span', { class: 'brand' }, 'Delassus in the browser')),
+      el('header', {}, el('h1', {}, 'Playground'), el('span', { class: 'brand' }, 'Delassus in the browser'), themeButton((dark) => this.setTheme(dark))),
       el('main', { class: 'playground' },
         el('section', { class: 'edit card' }, el('div', { class: 'buttons' }, pick, this.move), el('div', { class: 'editor-box' }, this.editor, this.note), this.message),
         el('div', { class: 'right' }, el('section', { class: 'card' }, el('h2', {}, 'Parameters'), this.sliders, this.time), this.moving, this.result)),
@@ -67,10 +68,14 @@ class Playground {
     this.open(FIRST);
   }
 
+  private setTheme(dark: boolean): void {
+    this.analysis?.setTheme(dark);
+    this.motion?.setTheme(dark);
+  }
+
   private open(name: string): void {
     const path = Object.keys(SCENES).find((p) => p.endsWith(`/${name}`));
     this.editor.value = path ? SCENES[path] : '';
-    this.set = {};
     this.ask(true);
   }
 
@@ -79,6 +84,7 @@ class Playground {
     const mine = ++this.asked;
     this.still();
     if (newScene) {
+      [this.set, this.slidersOf] = [{}, null];
       // A verdict beside another text is not that of what is shown.
       this.stale();
       this.slow = true;
@@ -89,7 +95,7 @@ class Playground {
   }
 
   private async begin(mine: number, newScene: boolean): Promise<void> {
-    if (this.slow && mine === this.asked) this.glance(mine, newScene);
+    if (this.slow && mine === this.asked) this.glance();
     if (this.slow && !newScene) await new Promise((resolve) => setTimeout(resolve, QUIET));
     // While one question is under way the next ones wait, and the last of them is asked.
     while (this.asking && mine === this.asked) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -105,22 +111,29 @@ class Playground {
     if (answer.stopped) this.ask(newScene);
     else if (mine === this.asked || !this.slow) {
       this.slow = took > SLOW;
-      this.answered(answer, `Analyzed in ${took.toFixed(1)} ms.`, newScene);
+      this.answered(answer, `Analyzed in ${took.toFixed(1)} ms.`, text);
       Object.assign(document.documentElement.dataset, { took: took.toFixed(2) });
       this.known = mine;
     }
   }
 
-  /** Shows forces at once, where verdicts take longer. */
-  private async glance(mine: number, newScene: boolean): Promise<void> {
-    const begin = performance.now();
-    const answer = await this.glancing.ask({ do: 'glance', text: this.editor.value, set: this.set });
-    const took = performance.now() - begin;
-    // The verdict may be quicker; errors are its own.
-    await new Promise((resolve) => setTimeout(resolve, FLICKER - took));
-    if (mine !== this.asked || this.known === mine || answer.stopped || answer.error) return;
-    this.answered({ ...answer, analysis: { ...(answer.analysis as Analysis), going: true } }, `Forces in ${took.toFixed(1)} ms; analyzing …`, newScene);
-    Object.assign(document.documentElement.dataset, { glance: took.toFixed(2) });
+  /** Shows forces at once, where verdicts take longer. While one look is under way others wait, and the last of them is asked for. */
+  private async glance(): Promise<void> {
+    if (this.glancingAt) return;
+    let mine = 0;
+    while (mine !== this.asked && this.slow && this.known !== this.asked) {
+      mine = this.glancingAt = this.asked;
+      const begin = performance.now();
+      const text = this.editor.value;
+      const answer = await this.glancing.ask({ do: 'glance', text, set: this.set });
+      const took = performance.now() - begin;
+      // The verdict may be quicker; errors are its own.
+      if (mine === this.asked) await new Promise((resolve) => setTimeout(resolve, FLICKER - took));
+      if (text !== this.editor.value || this.known >= mine || answer.stopped || answer.error) continue;
+      this.answered({ ...answer, analysis: { ...(answer.analysis as Analysis), going: true } }, `Forces in ${took.toFixed(1)} ms; analyzing …`, text);
+      Object.assign(document.documentElement.dataset, { glance: took.toFixed(2) });
+    }
+    this.glancingAt = 0;
   }
 
   /** Says that the verdict is not yet that of the text. */
@@ -130,7 +143,7 @@ class Playground {
     document.documentElement.dataset.existence = '';
   }
 
-  private answered(answer: Answer, words: string, newScene: boolean): void {
+  private answered(answer: Answer, words: string, text: string): void {
     this.explain(answer.error);
     this.move.disabled = !!answer.error || answer.moves === false;
     this.move.title = answer.moves === false ? 'A [system] has no bodies to show: `delassus run` moves it' : '';
@@ -138,9 +151,9 @@ class Playground {
       document.documentElement.dataset.ready = 'yes';
       return;
     }
-    if (newScene && mineOf(this.sliders) !== this.asked) {
+    if (this.slidersOf !== text) {
       this.makeSliders(answer.parameters ?? {});
-      this.sliders.dataset.of = String(this.asked);
+      this.slidersOf = text;
     }
     this.time.textContent = words;
     const analysis = answer.analysis as Analysis;
@@ -215,28 +228,25 @@ class Playground {
     this.explain(answer.error);
     if (answer.error || !answer.document) return;
     const page = await readPage(JSON.stringify(answer.document), answer.arrays ?? '');
-    this.motion = new MotionView(page.title, page.motions);
+    this.motion = new MotionView(page.title, page.motions, false);
     this.moving.replaceChildren(this.motion.root);
     this.motion.setTheme(document.documentElement.dataset.theme === 'dark');
     this.motion.start();
   }
 }
 
-/** The question whose parameters the sliders show. */
-function mineOf(sliders: HTMLElement): number {
-  return Number(sliders.dataset.of ?? 0);
-}
-
 async function begin(): Promise<void> {
   const app = document.getElementById('app') ?? document.body;
+  // Before there is anything to choose from.
   document.documentElement.dataset.theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
   try {
     const bytes = await wasm();
     const engine = await EngineThread.from(bytes);
-    // For scripts and the console.
-    Object.assign(window, { delassusEngine: engine });
     // First looks do not wait for verdicts, where there are threads.
-    new Playground(engine, engine.apart ? await EngineThread.from(bytes) : engine, app);
+    const glancing = engine.apart ? await EngineThread.from(bytes) : engine;
+    // For scripts and the console.
+    Object.assign(window, { delassusEngine: engine, delassusGlance: glancing });
+    new Playground(engine, glancing, app);
   } catch (error) {
     app.replaceChildren(el('p', { class: 'message bad', role: 'alert' }, `The engine does not start here: ${error instanceof Error ? error.message : String(error)}`));
     document.documentElement.dataset.ready = 'failed';

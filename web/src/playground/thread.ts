@@ -47,15 +47,19 @@ export class EngineThread {
   }
 
   private async begin(): Promise<void> {
+    let mine: Thread | null = null;
+    this.thread = null;
     try {
-      this.thread = start(this.bytes);
-      this.thread.worker.addEventListener('message', (event: MessageEvent<{ id: number; answer: Answer } | 'ready'>) => {
+      mine = this.thread = start(this.bytes);
+      mine.worker.addEventListener('message', (event: MessageEvent<{ id: number; answer: Answer } | 'ready'>) => {
         if (event.data !== 'ready') this.give(event.data.id, event.data.answer);
       });
-      await this.thread.ready;
-      this.thread.worker.addEventListener('error', () => this.stop('The engine stopped and was started anew.'));
+      await mine.ready;
+      mine.worker.addEventListener('error', () => this.thread === mine && this.stop('The engine stopped and was started anew.'));
     } catch {
-      this.thread?.worker.terminate();
+      // One that was ended while it started has another in its place.
+      if (this.thread !== mine) return;
+      mine?.worker.terminate();
       this.thread = null;
       this.here = await Engine.from(this.bytes);
       for (const [id, { request }] of [...this.waiting]) this.give(id, await this.here.ask(request));

@@ -9,12 +9,14 @@
 //! one that slides has r_t = −μ r_n u_t/‖u_t‖, one that sticks lies in its cone: a convex set in coordinates
 //! c, r = B c, with none, one or up to three coordinates per constraint. Impulses are unique where the
 //! columns of H B are independent. Otherwise each bound is a second-order cone program in the null space of H
-//! B, and no more is concluded than the points that `clarabel` returns show. The set is convex: the mean of
+//! B, and no more is concluded than the points that solvers return show. The set is convex: the mean of
 //! all points found is in it too, and lies inside every cone in which one of them does. Where the columns
 //! that can change both ways there are dependent, other impulses exist, wherever the solver's own point was.
 //! A mechanism that stands on more legs than it needs has such a set (004 §6 names it as a weakness).
 
 mod coordinates;
+mod interior;
+mod parts;
 mod program;
 
 use crate::lcp::{Lp, linear_program};
@@ -32,6 +34,8 @@ const MAX_FRICTION_COLUMNS: usize = 180;
 const REST_RATIO: f64 = 1e-7;
 /// A range narrower than this part of the largest impulse is one impulse.
 const RANGE_ROUNDING: f64 = 1e-6;
+/// A contact without force has at most this part of the largest impulse.
+const NO_FORCE: f64 = 1e-9;
 /// A force is inside its cone when it is clear of the surface by this part of the largest force.
 const CONE_MARGIN: f64 = 1e-6;
 /// Rows depend on each other where a singular value is below this part of the largest.
@@ -270,7 +274,8 @@ impl Bounds {
     fn of(coordinates: &Coordinates, program: &Program<'_>, shortest: &[f64], size: f64) -> Self {
         let Coordinates { freedoms, directions, first } = coordinates;
         let mut rows = vec![[0.0; 2]; coordinates.rows()];
-        let (mut mean, mut points, mut wide) = (shortest.to_vec(), 1.0, false);
+        let mut wide = false;
+        let mut mean = Mean::of(shortest);
         for (c, (i, d)) in directions.iter().enumerate() {
             let own = first[*i] + d.iter().position(|&x| x == 1.0).unwrap_or(0);
             let is_friction = own > first[*i];
@@ -278,13 +283,18 @@ impl Bounds {
                 rows[own] = [f64::NEG_INFINITY, f64::INFINITY];
                 continue;
             }
+            let pushes = !is_friction && !matches!(freedoms[*i], Freedom::Line);
             let mut ends = [0.0; 2];
             let mut known = true;
             for (end, sign) in ends.iter_mut().zip([1.0, -1.0]) {
+                // No contact pulls: one that was seen without force has no less.
+                if sign > 0.0 && pushes && mean.least[c] <= NO_FORCE * size {
+                    *end = mean.least[c];
+                    continue;
+                }
                 *end = match program.extreme(c, sign) {
                     Some(Extreme::At(point)) => {
-                        mean.iter_mut().zip(&point).for_each(|(m, x)| *m += x);
-                        points += 1.0;
+                        mean.add(&point, |other| program.are_together(c, other));
                         point[c]
                     }
                     Some(Extreme::Unbounded) => -sign * f64::INFINITY,
@@ -295,7 +305,7 @@ impl Bounds {
                     }
                 };
             }
-            if !is_friction && !matches!(freedoms[*i], Freedom::Line) {
+            if pushes {
                 // A contact cannot pull; what is below zero is rounding.
                 ends = ends.map(|x| x.max(0.0));
             }
@@ -311,8 +321,34 @@ impl Bounds {
                 _ => rows[own] = ends,
             }
         }
-        mean.iter_mut().for_each(|m| *m /= points);
-        Bounds { rows, mean, wide }
+        Bounds { rows, mean: mean.point(), wide }
+    }
+}
+
+/// The mean of points of the set, in each part of it of those that were found there: parts do not know of
+/// each other, so that it is in the set, too.
+struct Mean {
+    sum: Vec<f64>,
+    count: Vec<f64>,
+    /// The least that each coordinate was seen at.
+    least: Vec<f64>,
+}
+
+impl Mean {
+    fn of(point: &[f64]) -> Self {
+        Mean { sum: point.to_vec(), count: vec![1.0; point.len()], least: point.to_vec() }
+    }
+
+    fn add(&mut self, point: &[f64], own: impl Fn(usize) -> bool) {
+        for (c, x) in point.iter().enumerate().filter(|(c, _)| own(*c)) {
+            self.sum[c] += x;
+            self.count[c] += 1.0;
+            self.least[c] = self.least[c].min(*x);
+        }
+    }
+
+    fn point(&self) -> Vec<f64> {
+        self.sum.iter().zip(&self.count).map(|(sum, count)| sum / count).collect()
     }
 }
 

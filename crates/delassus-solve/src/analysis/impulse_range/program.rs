@@ -6,7 +6,8 @@
 //!
 //! c ∈ Rᵏ, Z is k × z, y ∈ Rᶻ. Where z is large the ends of coordinates are found in c itself, with
 //! A c = A c⁰ as equations: A = H B has a few entries per column, since a contact touches two bodies, and
-//! Z is full. What is found there is carried to y = Zᵀ (c − c⁰), and is checked as what is found in y.
+//! Z is full. What is found there is carried to y = Zᵀ (c − c⁰), and is checked as what is found in y. So are
+//! ends in parts of the problem ([`Parts`]), which are looked for first, by a method for such programs alone.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
@@ -15,6 +16,7 @@ use clarabel::solver::{
 };
 
 use super::coordinates::{Coordinates, Freedom};
+use super::parts::Parts;
 use crate::linalg::{Matrix, dot, norm};
 
 /// How far a point may be from the optimum, as a part of the largest impulse.
@@ -48,8 +50,10 @@ pub(super) struct Program<'a> {
     cones: Vec<SupportedConeT<f64>>,
     /// The coordinate of each row of the cones, and its factor.
     places: Vec<(usize, f64)>,
-    /// The same set in all coordinates.
+    /// The same set in all coordinates, …
     wide: Option<Wide>,
+    /// … and in parts that know nothing of each other.
+    parts: Parts,
 }
 
 /// A c = A c⁰ , c in the cones: rows s = b − A c/size, the equations first.
@@ -101,12 +105,14 @@ impl<'a> Program<'a> {
         }
         let weight = directions.iter().map(|(_, d)| norm(d)).collect();
         let a = CscMatrix::new(rows.len(), n, starts, indices, values);
-        Program { start, null, weight, size, a, b, cones, places, wide: None }
+        Program { start, null, weight, size, a, b, cones, places, wide: None, parts: Parts::default() }
     }
 
-    /// Looks for ends in all coordinates, whose columns in H B these are, where Z has many columns.
+    /// Looks for ends in all coordinates, whose columns in H B these are: part by part where there are
+    /// contacts alone, of joints too where Z has many columns.
     pub(super) fn with_columns(mut self, columns: &Matrix) -> Self {
-        if self.null.cols() < MANY_COLUMNS {
+        self.parts = Parts::new(columns, self.null, &self.cones, &self.places, self.start, self.size);
+        if self.null.cols() < MANY_COLUMNS || self.parts.list.iter().all(|part| part.interior.is_some()) {
             return self;
         }
         let equations = columns.rows();
@@ -245,7 +251,8 @@ impl<'a> Program<'a> {
         if norm(&objective) < 1e-12 {
             return Some(Extreme::At(self.start.to_vec()));
         }
-        if let Some(found) = self.wide_extreme(at, sign, &objective) {
+        let first = self.extreme_of_part(at, sign, &objective);
+        if let Some(found) = first.or_else(|| self.wide_extreme(at, sign, &objective)) {
             return Some(found);
         }
         let zero = CscMatrix::zeros((n, n));
@@ -262,6 +269,27 @@ impl<'a> Program<'a> {
             }
         }
         None
+    }
+
+    /// Whether two coordinates can change together.
+    pub(super) fn are_together(&self, c: usize, d: usize) -> bool {
+        self.parts.of.is_empty() || self.parts.of[c] == self.parts.of[d]
+    }
+
+    /// The same in the part of the coordinate, all others as they were; `None` where that finds none.
+    fn extreme_of_part(&self, at: usize, sign: f64, objective: &[f64]) -> Option<Extreme> {
+        let part = self.parts.list.get(*self.parts.of.get(at)?)?;
+        let own = || part.rows.iter().map(|&row| (row, self.places[row]));
+        let cost: Vec<f64> =
+            own().map(|(_, (c, factor))| if c == at { sign / factor } else { 0.0 }).collect();
+        let found = part.interior.as_ref()?.minimise(&cost)?;
+        let mut moved = vec![0.0; self.start.len()];
+        let mut multipliers = vec![0.0; self.places.len()];
+        for ((row, (c, factor)), (x, z)) in own().zip(found.x.iter().zip(&found.z)) {
+            moved[c] = x / factor - self.start[c] / self.size;
+            multipliers[row] = *z;
+        }
+        self.checked(SolverStatus::Solved, objective, &self.null.tr_mul_vec(&moved), &multipliers)
     }
 
     /// The same, looked for in all coordinates; `None` where that finds none.
@@ -359,6 +387,54 @@ mod tests {
         }
         let objective: Vec<f64> = null.row(3 * count).to_vec();
         assert!(matches!(wide.wide_extreme(3 * count, 1.0, &objective), Some(Extreme::Unbounded)));
+    }
+
+    /// Sixteen contacts around a body and three below another one: two parts, whose ends are those of the
+    /// whole null space by the general method, and which leave each other alone.
+    #[test]
+    fn ends_are_the_same_in_parts() {
+        let (counts, mu) = ([16, 3], 0.4);
+        let laws = vec![Law::Coulomb { mu }; counts[0] + counts[1]];
+        let k = 3 * laws.len();
+        let columns = Matrix::from_fn(12, k, |row, c| {
+            let second = c >= 3 * counts[0];
+            if (row >= 6) != second {
+                return 0.0;
+            }
+            let angle = (c / 3) as f64 * 1.7;
+            let arm = [angle.cos(), angle.sin() * 0.7, 0.1 * angle.sin()];
+            let mut force = [0.0; 3];
+            force[[2, 0, 1][c % 3]] = 1.0;
+            let moment = |i: usize, j: usize| arm[i] * force[j] - arm[j] * force[i];
+            match row % 6 {
+                row @ 0..3 => force[row],
+                3 => moment(1, 2),
+                4 => moment(2, 0),
+                _ => moment(0, 1),
+            }
+        });
+        let start: Vec<f64> = (0..k).map(|c| [1.0 + 0.02 * c as f64, 0.1, 0.0][c % 3]).collect();
+        let coordinates = Coordinates::new(&laws, row_offsets(&laws), &vec![0.0; k], 1e-9).unwrap();
+        let null = columns.row_space_with(1e-10).null_basis;
+        let whole = Program::new(&coordinates, &start, &null, 1.3);
+        let parts = Program::new(&coordinates, &start, &null, 1.3).with_columns(&columns);
+        assert_eq!(parts.parts.list.len(), 2);
+        assert!(parts.parts.list.iter().all(|part| part.interior.is_some()));
+        assert!(parts.are_together(0, 47) && !parts.are_together(47, 48) && parts.are_together(48, 56));
+        for c in [0, 1, 5, 30, 47, 48, 49, 56] {
+            for sign in [1.0, -1.0] {
+                let objective: Vec<f64> = null.row(c).iter().map(|z| sign * z).collect();
+                let Some(Extreme::At(found)) = parts.extreme_of_part(c, sign, &objective) else {
+                    panic!("{c} {sign}")
+                };
+                let Some(Extreme::At(known)) = whole.extreme(c, sign) else { panic!("{c} {sign}") };
+                assert!((found[c] - known[c]).abs() < 1e-6, "{c}: {} {}", found[c], known[c]);
+                let off: Vec<f64> = found.iter().zip(&start).map(|(a, b)| a - b).collect();
+                assert!(norm(&columns.mul_vec(&off)) < 1e-10);
+                let other = if c < 48 { &off[48..] } else { &off[..48] };
+                assert!(norm(other) < 1e-10, "{other:?}");
+            }
+        }
     }
 
     #[test]

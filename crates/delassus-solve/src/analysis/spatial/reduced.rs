@@ -163,16 +163,18 @@ pub(super) fn solve(
     if !inverse.is_finite() {
         return None;
     }
-    let times = |i: usize, of: &dyn Fn(usize) -> Interval| {
-        (0..n).fold(Interval::ZERO, |sum, k| sum + of(k) * inverse[(i, k)])
+    // Most entries are zero, and add nothing, exactly.
+    let entries = |of: &dyn Fn(usize) -> Interval| -> Vec<(usize, Interval)> {
+        (0..n).map(|k| (k, of(k))).filter(|(_, x)| *x != Interval::ZERO).collect()
     };
+    let right = (0..columns).map(|j| entries(&|k| b(k, j)));
+    let whole: Vec<_> = (0..n).map(|j| entries(&|k| a(k, j))).chain(right).collect();
     // Near [I | A⁻¹B].
-    let mut system: Vec<Vec<Interval>> = (0..n)
-        .map(|i| {
-            let left = (0..n).map(|j| times(i, &|k| a(k, j)));
-            left.chain((0..columns).map(|j| times(i, &|k| b(k, j)))).collect()
-        })
-        .collect();
+    let times = |i: usize, column: &[(usize, Interval)]| {
+        column.iter().fold(Interval::ZERO, |sum, (k, x)| sum + *x * inverse[(i, *k)])
+    };
+    let mut system: Vec<Vec<Interval>> =
+        (0..n).map(|i| whole.iter().map(|column| times(i, column)).collect()).collect();
     for i in 0..n {
         // An undefined interval is above nothing.
         let is_clear = system[i][i].lo > 0.5;
