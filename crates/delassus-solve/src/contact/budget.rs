@@ -75,6 +75,11 @@ impl Budget {
         self.ended.is_none()
     }
 
+    /// Nothing is left: more work would be in vain.
+    pub fn end(&mut self) {
+        self.ended = self.ended.or(Some(Status::MaxIterations));
+    }
+
     /// The same time with other work.
     pub fn with_work(&self, most: u64) -> Self {
         Budget { most: Some(most), left: most, ..self.clone() }

@@ -15,6 +15,11 @@
 //! begin to stick or to slide on the way. y follows the same combinations as r, and is computed anew before
 //! anything is claimed.
 //!
+//! Where balls roll and slide, few digits are asked for and friction couples what presses with what slides,
+//! sweeps come to circle around the solution: momentum goes on, the error does not. While the slips of De
+//! Saxcé are held for some sweeps, the problem is convex and the circles die out; but the slips themselves
+//! then follow slowly. Sweeps of both kinds take turns, each from where the other came to.
+//!
 //! Bodies wedged between contacts that cannot all stick change their impulses by the same little in every
 //! sweep until one of them slides. They are taken there in one jump, along that change, to the edge of the
 //! first cone.
@@ -50,10 +55,11 @@ const FEW_DIGITS: f64 = 1e-6;
 /// The relaxation of contacts of balls there, until they circle or diverge. In settled piles it takes a tenth
 /// of the sweeps away; 1.2 is close to where they diverge.
 const FEW_DIGITS_RELAXATION: f64 = 1.1;
-/// Where slips are held: the most momentum, which a convex problem takes up to its limit of stability, and
-/// the sweeps between two slips.
-const MAX_HELD_MOMENTUM: f64 = 0.95;
-const SWEEPS_PER_SLIP: usize = 10;
+/// Where sweeps take turns with those of held slips: how many are in a turn, the first one and the others,
+/// and the sweeps between two slips.
+const SWEEPS_OF_FIRST_TURN: usize = 400;
+const SWEEPS_PER_TURN: usize = 300;
+const SWEEPS_PER_SLIP: usize = 3;
 /// An error that has grown by this means too much momentum; there is less by this from then on.
 const DIVERGED_ERROR_RATIO: f64 = 4.0;
 const MOMENTUM_CUT: f64 = 0.1;
@@ -94,13 +100,36 @@ pub(super) struct Workspace<const D: usize, const B: usize> {
     lanes: LaneImpulses,
 }
 
-/// What μ ‖u_t‖, which couples the normal impulse with the slip, is in a sweep of balls.
+/// What μ ‖u_t‖, which couples the normal impulse with the slip, is in the sweeps of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Slips {
     /// That of the contact as it is solved.
     OfEachSweep,
-    /// That of some sweeps before: between two of them the problem is convex, and momentum goes no circles.
-    Held,
+    /// In turns this one and, of balls, that of some sweeps before: between two of them the problem is
+    /// convex, and momentum goes no circles.
+    InTurns { held_first: bool },
+}
+
+/// Whose turn it is, where sweeps take turns.
+struct Turn {
+    held: bool,
+    /// When it began, and when it ends.
+    began: usize,
+    end: usize,
+}
+
+impl Turn {
+    fn first(slips: Slips) -> Option<Turn> {
+        match slips {
+            Slips::OfEachSweep => None,
+            Slips::InTurns { held_first: true } => Some(Turn { held: true, began: 0, end: SWEEPS_PER_TURN }),
+            Slips::InTurns { .. } => Some(Turn { held: false, began: 0, end: SWEEPS_OF_FIRST_TURN }),
+        }
+    }
+
+    fn next(&self) -> Turn {
+        Turn { held: !self.held, began: self.end, end: self.end + SWEEPS_PER_TURN }
+    }
 }
 
 /// The state of a run. Impulses of balls are those of `lanes`, and those of `r` after [`Run::read_lanes`].
@@ -164,11 +193,7 @@ fn run<const D: usize, const B: usize>(
         last_y: take(last_y),
         age: 1.0,
         lanes: take(lanes),
-        relaxation: if tolerance >= FEW_DIGITS && slips == Slips::OfEachSweep {
-            FEW_DIGITS_RELAXATION
-        } else {
-            1.0
-        },
+        relaxation: if tolerance >= FEW_DIGITS { FEW_DIGITS_RELAXATION } else { 1.0 },
         alone: system.contacts.len() < PARALLEL_MIN || rayon::current_num_threads() == 1,
     };
     run.lanes.release_slips();
@@ -185,23 +210,33 @@ fn run<const D: usize, const B: usize>(
     // when that was.
     let (mut gained, mut last_search, mut round) = (best, 0, (best, 0));
     let (mut momentum, mut longer) = (MAX_MOMENTUM, true);
+    let mut turn = Turn::first(slips);
+    if turn.as_ref().is_some_and(|turn| turn.held) {
+        run.begin_turn(true);
+    }
     // Solves of a contact, its velocity, its two pushes, and the step on.
     let work = (system.contacts.len() * D * (4 * B + 4 * D)) as u64;
     budget.next_island(work);
     while count < most && best > target && budget.spend(work) {
+        if let Some(now) = turn.as_mut().filter(|turn| count == turn.end) {
+            *now = now.next();
+            run.begin_turn(now.held);
+            (longer, size) = (true, f64::INFINITY);
+        }
         count += 1;
         since += 1;
         run.sweep();
-        if slips == Slips::Held && count % SWEEPS_PER_SLIP == 1 {
+        if turn.as_ref().is_some_and(|turn| turn.held && (count - turn.began).is_multiple_of(SWEEPS_PER_SLIP))
+        {
             run.hold_slips();
         }
         if longer {
-            momentum = match slips {
-                Slips::OfEachSweep => most_momentum(count, tolerance),
-                Slips::Held => MAX_HELD_MOMENTUM,
+            momentum = match turn {
+                None => most_momentum(count, tolerance),
+                Some(_) => MAX_FEW_DIGITS_MOMENTUM,
             };
         }
-        if !longer || count >= CIRCLING_SWEEPS {
+        if !longer || turn.is_none() && count >= CIRCLING_SWEEPS {
             run.relaxation = 1.0;
         }
         // A check costs half a sweep: when the step, which goes with the error, promises success, or after a
@@ -231,7 +266,8 @@ fn run<const D: usize, const B: usize>(
         if error < GAIN_RATIO * gained {
             (gained, last_search) = (error, count);
         }
-        if count >= round.1 + in_round {
+        // Turns are few enough to have them all.
+        if turn.is_none() && count >= round.1 + in_round {
             let rate = (round.0 / best).ln() / in_round as f64;
             if (best / target).ln() > rate * (most - count) as f64 {
                 break;
@@ -257,7 +293,7 @@ fn run<const D: usize, const B: usize>(
                 run.restart(kept);
                 size = f64::INFINITY;
             }
-            None if count >= last_search + SWEEPS_WITHOUT_GAIN && run.jump() => {
+            None if turn.is_none() && count >= last_search + SWEEPS_WITHOUT_GAIN && run.jump() => {
                 run.renew();
                 run.rest();
                 (last_search, size) = (count, f64::INFINITY);
@@ -297,6 +333,19 @@ impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
         self.renew();
         self.rest();
         self.age = 1.0;
+    }
+
+    /// Sweeps of the other kind go on from here.
+    fn begin_turn(&mut self, held: bool) {
+        self.read_lanes();
+        self.renew();
+        self.rest();
+        self.age = 1.0;
+        self.relaxation = if held { 1.0 } else { FEW_DIGITS_RELAXATION };
+        match held {
+            true => self.hold_slips(),
+            false => self.lanes.release_slips(),
+        }
     }
 
     /// No way to go on along: the last step was not one of a sweep. Sweeps begin at r.

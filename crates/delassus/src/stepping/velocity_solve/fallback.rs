@@ -146,7 +146,7 @@ impl FallbackSolver {
             if last.status == Status::Solved {
                 return Ok(last);
             }
-        } else if warm || input.options.method != Method::Auto {
+        } else if (warm || input.options.method != Method::Auto) && !has_spent_all(&first, input) {
             last = self.solve_cold(first, input, failed, impulses, v)?;
             if last.status == Status::Solved {
                 return Ok(last);
@@ -376,6 +376,12 @@ fn is_promising(first: &SolveOutcome, input: &SolveInput<'_>) -> bool {
         && input.options.max_work.is_some()
         && first.residual <= PROMISING_TOLERANCES * tolerance
         && first.residual > ROUNDING_RESIDUAL
+}
+
+/// Whether a solve of very many contacts, which has its own bound, came to it: other starts were among what it
+/// tried, and one more would take as long again.
+fn has_spent_all(first: &SolveOutcome, input: &SolveInput<'_>) -> bool {
+    first.status == Status::MaxIterations && input.options.max_work.is_none()
 }
 
 /// Whether velocities that are no solution had better not be taken: they have nothing to do with the laws, or
