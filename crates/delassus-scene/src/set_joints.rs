@@ -71,7 +71,7 @@ pub fn set_joints(
 mod tests {
     use super::*;
     use crate::import::read_xml;
-    use delassus::world::read_sensors;
+    use delassus::world::{MeasuredForces, read_sensors};
 
     #[test]
     fn joints_are_put_where_the_file_counts_them() {
@@ -86,7 +86,7 @@ mod tests {
         let set = [("shoulder".to_string(), [0.7, 2.0]), ("slide".to_string(), [0.25, -1.0])];
         set_joints(&world, &mut state, &set).unwrap();
         let mut values = vec![];
-        read_sensors(&world, &state, &[], &mut values);
+        read_sensors(&world, &state, &MeasuredForces::default(), &mut values);
         let value = |name: &str| values[world.sensors.iter().position(|s| s.name == name).unwrap()];
         let found =
             ["shoulder.position", "shoulder.velocity", "slide.position", "slide.velocity", "elbow.position"]

@@ -36,9 +36,10 @@ use actuator::{ACTUATOR, Actuation};
 use attributes::{Compiler, Defaults};
 use body::GEOM;
 use delassus::formula::{clip, nearest};
+use delassus::stepping::{Overlap, overlaps_for_good};
 use delassus::world::{
-    Body, BodyState, Immersed, Joint, JointKind, MassProperties, Medium, Pose, TendonPart, World,
-    check_body_at,
+    Body, BodyState, Immersed, Joint, JointKind, MassProperties, Medium, Pose, TendonPart, World, WorldState,
+    Zone, check_body_at,
 };
 use draft::Draft;
 use equality::{ContactFilter, EQUALITY};
@@ -103,6 +104,8 @@ struct Names<'a> {
     /// Bodies and sites: the draft they belong to, and where they stand on it.
     bodies: BTreeMap<&'a str, (usize, Pose)>,
     sites: BTreeMap<&'a str, (usize, Pose)>,
+    /// The regions of sites.
+    zones: BTreeMap<&'a str, Zone>,
     /// Hinges and slides.
     motions: BTreeMap<&'a str, Motion>,
     /// Tendons; `None` for one that gives no force.
@@ -272,7 +275,7 @@ impl<'a> Model<'a> {
                 "equality" => &EQUALITY,
                 "tendon" => &TENDON,
                 "motor" | "position" | "velocity" | "intvelocity" | "damper" | "general" => &ACTUATOR,
-                "site" => &["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "size", "type"],
+                "site" => &["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "size", "type", "fromto"],
                 "camera" | "light" | "material" => continue,
                 word => {
                     self.source.note(node, format!("<{}> of <default>", clip(word)));
@@ -348,7 +351,27 @@ impl<'a> Model<'a> {
                 *c += TAU * ((motion.sign * (angle - motion.reference) - *c) / TAU).round();
             }
         }
+        self.let_pass_what_overlaps_for_good(&mut file.world, &file.state);
         Ok((file, self.source))
+    }
+
+    /// A body on a joint to the ground touches it, but not where both overlap in any position of the joint:
+    /// no force of a rigid contact changes that.
+    fn let_pass_what_overlaps_for_good(&mut self, world: &mut World, state: &WorldState) {
+        let grounded = |joint: &Joint| joint.bodies.iter().any(|&body| world.bodies[body].fixed);
+        if !world.joints.iter().any(grounded) {
+            return;
+        }
+        for Overlap { bodies: [a, b], depth } in overlaps_for_good(world, state) {
+            let [one, other] = [a, b].map(|body| clip(&world.bodies[body].name));
+            let what = format!(
+                "contact of `{one}` and `{other}`, which overlap by {depth:.1e} m however the joint between them \
+                 moves: they pass through each other"
+            );
+            let moving = if world.bodies[b].fixed { a } else { b };
+            self.source.note(self.drafts[moving].node, what);
+            world.no_contact.push([a.min(b), a.max(b)]);
+        }
     }
 
     /// The bodies of all drafts in their principal axes, at the start or the keyframe, and what of them is

@@ -347,7 +347,7 @@ impl VelocitySolver {
     /// Solves what is assembled, joints alone by one factorization.
     fn solve_assembled(&mut self, input: &SolveInput<'_>) -> Result<SolveOutcome, InvalidProblem> {
         let options = &input.options;
-        if let Some(outcome) = self.solve_joints_alone(options) {
+        if let Some(outcome) = self.solve_joints_alone(options).or_else(|| self.try_none(input)) {
             return Ok(outcome);
         }
         let (problem, solution) = (&self.assembly.problem, &mut self.found.solution);
@@ -397,6 +397,18 @@ impl VelocitySolver {
             residual,
             iterations,
         }))
+    }
+
+    /// No impulses, where jointed bodies move together as they are: what rows have of a velocity then is the
+    /// rounding of its terms, and methods would look for digits in it.
+    fn try_none(&mut self, input: &SolveInput<'_>) -> Option<SolveOutcome> {
+        if input.tree.is_none() || input.goal == Goal::Check {
+            return None;
+        }
+        self.found.try_change(&self.assembly.problem, input.options.tolerance, |r| {
+            r.fill(0.0);
+            Some(0)
+        })
     }
 
     /// Solves bilateral rows by one factorization, where there are no others.
