@@ -342,9 +342,9 @@ impl<'a> Model<'a> {
             self.spans.push(self.drafts[0].node.range());
         }
         world.sensors = self.sensors(sensors, &world)?;
-        let mut file = WorldFile::at_start(self.source.text, world, states, self.spans)?;
+        let mut file = WorldFile::at_start(self.source.text, world, states, std::mem::take(&mut self.spans))?;
         // Poses do not tell how often a hinge has turned.
-        for (name, angle) in self.start.angles {
+        for (name, angle) in std::mem::take(&mut self.start.angles) {
             let Some(motion) = self.names.motions.get(name) else { continue };
             if file.world.joints[motion.joint].kind.coordinate() == Some(motion.coordinate) {
                 let c = &mut file.state.coordinates[motion.joint];
