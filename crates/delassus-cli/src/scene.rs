@@ -208,6 +208,13 @@ pub fn any_of_text(
         }
         return Ok(AnyScene::World(Box::new(WorldScene { file, name, text })));
     }
+    if text.trim_start().starts_with('<') {
+        let hint =
+            if text.contains("<sdf") { "SDF is not read: convert it to URDF or MJCF" } else { "rename it" };
+        return Err(format!(
+            "error: {name}: it is XML, and its name ends in neither .urdf nor .xml; {hint}\n"
+        ));
+    }
     let ImportOptions { controls, control_table, .. } = &options;
     let is_control_only = ImportOptions {
         controls: controls.clone(),

@@ -54,7 +54,9 @@ fn write(parts: &[Vec<DVec3>]) -> String {
     let (mut text, mut first) = (HEADER.to_string(), 1);
     for (k, part) in parts.iter().enumerate() {
         let _ = writeln!(text, "o part{k}");
-        part.iter().for_each(|p| drop(writeln!(text, "v {:?} {:?} {:?}", p.x, p.y, p.z)));
+        for p in part {
+            let _ = writeln!(text, "v {:?} {:?} {:?}", p.x, p.y, p.z);
+        }
         for [a, b, c] in convex_hull(part).unwrap_or_default() {
             let _ = writeln!(text, "f {} {} {}", first + a, first + b, first + c);
         }

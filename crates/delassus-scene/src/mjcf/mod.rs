@@ -210,14 +210,23 @@ impl<'a> Model<'a> {
         let columns = options.control_table.iter().flat_map(|table| table.names());
         for name in options.controls.iter().map(|(name, _)| name.as_str()).chain(columns) {
             if !names.contains(&name) {
-                let found = match nearest(name, names.iter().copied()) {
-                    Some(other) => format!("without `{}`; perhaps `{other}`", clip(name)),
-                    None => format!("without `{}`", clip(name)),
-                };
-                return self.source.attribute(root, "actuator", &found, "the name of an actuator");
+                return self.not_in_file(root, "actuator", name, names.iter().copied());
             }
         }
         Ok(())
+    }
+
+    /// A name that was asked for, and those that the file has.
+    fn not_in_file<'n, T>(
+        &self,
+        root: Node<'a>,
+        what: &'static str,
+        name: &str,
+        others: impl Iterator<Item = &'n str> + Clone,
+    ) -> Result<T> {
+        let suggestion = nearest(name, others.clone());
+        let (name, others) = (clip(name), others.map(clip).collect());
+        self.source.fail(root, WorldErrorKind::NotInFile { what, name, others, suggestion })
     }
 
     /// How numbers of an element are meant.
@@ -372,6 +381,7 @@ impl<'a> Model<'a> {
             self.source.note(self.drafts[moving].node, what);
             world.no_contact.push([a.min(b), a.max(b)]);
         }
+        world.no_contact.sort_unstable();
     }
 
     /// The bodies of all drafts in their principal axes, at the start or the keyframe, and what of them is
