@@ -21,6 +21,7 @@ mod least_norm;
 mod other_motion;
 mod reduced;
 mod rest;
+mod rounded_motion;
 mod row_check;
 mod standstill;
 
@@ -412,10 +413,15 @@ impl VelocitySolver {
         if input.tree.is_none() || input.goal == Goal::Check {
             return None;
         }
-        self.found.try_change(&self.assembly.problem, input.options.tolerance, |r| {
+        let none = |r: &mut Vec<f64>| {
             r.fill(0.0);
             Some(0)
-        })
+        };
+        let found = self.found.try_change(&self.assembly.problem, input.options.tolerance, none);
+        if found.is_some() || !self.assembly.take_out_rounding() {
+            return found;
+        }
+        self.found.try_change(&self.assembly.problem, input.options.tolerance, none)
     }
 
     /// Solves bilateral rows by one factorization, where there are no others.

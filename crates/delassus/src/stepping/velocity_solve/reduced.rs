@@ -264,6 +264,11 @@ impl ReducedMotion {
         &self.motion
     }
 
+    /// Changes y* by rounding.
+    pub(super) fn set_motion(&mut self, motion: &[f64]) {
+        self.motion.copy_from_slice(motion);
+    }
+
     /// The next rows are none that are known.
     pub(super) fn forget_rows(&mut self) {
         self.rows.tree = None;
