@@ -55,8 +55,7 @@ pub struct ImportArgs {
     /// Controls of actuators over time: t and a column for each by its name
     #[arg(long, value_name = "FILE.csv|.parquet")]
     pub control: Option<PathBuf>,
-    /// Let the meshes of a URDF or MJCF touch as convex parts, which are kept in this folder, and not as their
-    /// hulls
+    /// Let the meshes of a URDF or MJCF touch as convex parts, which are kept in this folder, not as hulls
     #[arg(long, value_name = "FOLDER")]
     pub convex_parts: Option<PathBuf>,
     /// Let controls change evenly between the times of --control, and not at once

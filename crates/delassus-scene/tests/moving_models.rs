@@ -176,18 +176,16 @@ fn equalities_move_as_in_mujoco() {
 #[test]
 fn what_falls_as_one_costs_no_search() {
     let imported = read("falling.xml", &[]);
-    for coordinates in BOTH {
-        let options = StepOptions { dt: 2e-3, coordinates, ..StepOptions::default() };
-        let mut stepper = Stepper::new(&imported.file.world, imported.file.state.clone(), options).unwrap();
-        for _ in 0..10 {
-            let report = stepper.step().unwrap();
-            assert_eq!(report.status, Status::Solved, "{report:?}");
-            // In reduced coordinates 25,000 a solve where rounding was taken for a velocity.
-            assert!(report.iterations < 100, "{report:?}");
-        }
-        for body in &stepper.state().bodies[1..] {
-            assert!((body.velocity + 9.81 * 0.02 * DVec3::Z).length() < 1e-12, "{}", body.velocity);
-        }
+    let options = StepOptions { dt: 2e-3, coordinates: Coordinates::Reduced, ..StepOptions::default() };
+    let mut stepper = Stepper::new(&imported.file.world, imported.file.state.clone(), options).unwrap();
+    for _ in 0..10 {
+        let report = stepper.step().unwrap();
+        assert_eq!(report.status, Status::Solved, "{report:?}");
+        // 49,000 a step where rounding was taken for a velocity.
+        assert!(report.iterations < 100, "{report:?}");
+    }
+    for body in &stepper.state().bodies[1..] {
+        assert!((body.velocity + 9.81 * 0.02 * DVec3::Z).length() < 1e-12, "{}", body.velocity);
     }
 }
 

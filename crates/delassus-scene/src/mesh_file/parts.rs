@@ -1,7 +1,7 @@
 //! The convex parts of meshes, each mesh cut once and its parts kept in a folder.
 //!
-//! A file of parts is an `.obj` with an object for each part, so that any viewer shows it. Its name has that of
-//! the mesh and a hash of its corners and triangles: a mesh that changes is cut again.
+//! A file of parts is an `.obj` with an object for each part, so that any viewer shows it. Its name has that
+//! of the mesh and a hash of its corners and triangles: a mesh that changes is cut again.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -418,8 +418,8 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// `fromto`: half the length, and a pose between the two points, z from the first to the second, or back as
-    /// in MuJoCo, where that can be told.
+    /// `fromto`: half the length, and a pose between the two points, z from the first to the second, or back
+    /// as in MuJoCo, where that can be told.
     fn stretch(&self, element: Element<'a>, pose: &mut Pose, back: bool) -> Result<Option<f64>> {
         let Some(points) = self.defaults.numbers::<6>(&self.source, element, "fromto")? else {
             return Ok(None);

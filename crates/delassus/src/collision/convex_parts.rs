@@ -5,9 +5,9 @@
 //! ```
 //!
 //! Approximate decomposition over voxels (V-HACD, of the crate parry): the box around the mesh has 64 voxels
-//! along its longest side, and a part is cut where its hull is larger than itself by more than 1 % of the hull
-//! of the whole. Each part is the hull of the pieces of triangles within its voxels, so that its corners lie on
-//! the mesh. The same parts on every run.
+//! along its longest side, and a part is cut where its hull is larger than itself by more than 1 % of the
+//! hull of the whole. Each part is the hull of the pieces of triangles within its voxels, so that its corners
+//! lie on the mesh. The same parts on every run.
 
 use glam::DVec3;
 use parry3d_f64::transformation::vhacd::{VHACD, VHACDParameters};

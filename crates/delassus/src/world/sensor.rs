@@ -306,9 +306,12 @@ fn within(way: Option<[f64; 2]>, p: DVec3, d: DVec3, radius: f64) -> Option<[f64
     if a == 0.0 {
         return way.filter(|_| c <= 0.0);
     }
-    let root = (b * b - a * c).max(-1.0).sqrt();
+    let square = b * b - a * c;
+    if square < 0.0 {
+        return None;
+    }
+    let root = square.sqrt();
     let [from, to] = [from.max((-b - root) / a), to.min((root - b) / a)];
-    // Not a number where the line misses.
     (from <= to).then_some([from, to])
 }
 
