@@ -55,6 +55,9 @@ pub struct ImportArgs {
     /// Controls of actuators over time: t and a column for each by its name
     #[arg(long, value_name = "FILE.csv|.parquet")]
     pub control: Option<PathBuf>,
+    /// Let the meshes of a URDF or MJCF touch as convex parts, which are kept in this folder, not as hulls
+    #[arg(long, value_name = "FOLDER")]
+    pub convex_parts: Option<PathBuf>,
     /// Let controls change evenly between the times of --control, and not at once
     #[arg(long, requires = "control")]
     pub control_linear: bool,
@@ -104,6 +107,7 @@ impl ImportArgs {
             keyframe: self.keyframe.clone(),
             controls: self.set_control.clone(),
             control_table,
+            convex_parts: self.convex_parts.clone(),
         })
     }
 }
@@ -203,6 +207,13 @@ pub fn any_of_text(
         }
         return Ok(AnyScene::World(Box::new(WorldScene { file, name, text })));
     }
+    if text.trim_start().starts_with('<') {
+        let hint =
+            if text.contains("<sdf") { "SDF is not read: convert it to URDF or MJCF" } else { "rename it" };
+        return Err(format!(
+            "error: {name}: it is XML, and its name ends in neither .urdf nor .xml; {hint}\n"
+        ));
+    }
     let ImportOptions { controls, control_table, .. } = &options;
     let is_control_only = ImportOptions {
         controls: controls.clone(),
@@ -211,7 +222,7 @@ pub fn any_of_text(
     } == options;
     if !is_control_only {
         return Err(format!(
-            "error: {name}: --package, --fixed-base, --free-base and --keyframe belong to URDF and MJCF files\n"
+            "error: {name}: --package, --fixed-base, --free-base, --keyframe and --convex-parts belong to URDF and MJCF files\n"
         ));
     }
     match read_scene(&text, path.parent(), &pairs(overrides)).map_err(explain)? {

@@ -544,3 +544,21 @@ fn motors_of_a_world_follow_the_command_line_and_are_recorded() {
         "{message}"
     );
 }
+
+#[test]
+fn xml_under_another_name_is_told_so() {
+    let cases = [
+        (
+            "robot.sdf",
+            "<?xml version='1.0'?><sdf version='1.7'/>",
+            "SDF is not read: convert it to URDF or MJCF",
+        ),
+        ("robot.txt", "\n<mujoco/>", "it is XML, and its name ends in neither .urdf nor .xml; rename it"),
+    ];
+    for (name, text, expected) in cases {
+        let file = Temporary::new(name, text.as_bytes());
+        let out = delassus(&["check", file.path()]);
+        let message = String::from_utf8(out.stderr).unwrap();
+        assert!(out.status.code() == Some(2) && message.contains(expected), "{message}");
+    }
+}

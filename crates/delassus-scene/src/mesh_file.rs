@@ -1,11 +1,13 @@
-//! Triangles from Wavefront `.obj`, `.stl` (text and binary), COLLADA `.dae` and MuJoCo's `.msh` files, and
-//! tables of numbers.
+//! Triangles from Wavefront `.obj`, `.stl` (text and binary), COLLADA `.dae` and MuJoCo's `.msh` files,
+//! heights from pictures, and tables of numbers.
 //!
 //! Of an `.obj` only corners (`v`) and faces (`f`) are read; a face of more than three corners is cut into
 //! triangles. The corners that an `.stl` writes once per triangle become one where their numbers are the
 //! same.
 
 mod collada;
+mod heights;
+mod parts;
 mod polygon;
 
 use std::collections::BTreeMap;
@@ -17,6 +19,8 @@ use thiserror::Error;
 use delassus::formula::clip;
 
 use collada::parse_collada;
+pub(super) use heights::{Heights, read_heights};
+pub(super) use parts::kept_parts;
 use polygon::triangles_of;
 
 /// The largest mesh file that is read, in bytes.
@@ -37,6 +41,14 @@ pub enum MeshError {
     /// It cannot be opened or read.
     #[error("cannot be read: {message}")]
     Unreadable {
+        /// The error of the operating system.
+        message: String,
+    },
+    /// A file of parts that cannot be written.
+    #[error("its convex parts cannot be kept: {file}: {message}")]
+    Unwritable {
+        /// The file.
+        file: String,
         /// The error of the operating system.
         message: String,
     },
@@ -84,6 +96,17 @@ pub enum MeshError {
         /// Its number, from 1.
         triangle: usize,
     },
+    /// A picture that is none, or larger than what is read.
+    #[error("it is no picture that can be read: {message}")]
+    Picture {
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A file of heights that has not what its header says.
+    #[error(
+        "expected a .png, or two whole numbers from 2 to 4096 and so many rows and columns of finite numbers"
+    )]
+    Heights,
     /// No triangles.
     #[error("it has no triangles")]
     Empty,

@@ -3,7 +3,8 @@
 use thiserror::Error;
 
 use delassus::formula::{clip, nearest};
-use delassus::world::{CloseError, SensorKind, World, WorldState, set_joint};
+use delassus::stepping::CLOSED;
+use delassus::world::{ActionKind, CloseError, SensorKind, World, WorldState, set_joint};
 
 /// Why a joint could not be put somewhere.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -23,6 +24,16 @@ pub enum SetJointError {
     Shared {
         /// The name.
         name: String,
+    },
+    /// It is beyond its limits there.
+    #[error("joint `{name}` cannot be put at {position}: its limits are {} and {}", limits[0], limits[1])]
+    BeyondLimits {
+        /// The name.
+        name: String,
+        /// The position that was asked for.
+        position: f64,
+        /// The lower limit and the upper one.
+        limits: [f64; 2],
     },
     /// Other joints do not let it get there.
     #[error("joint `{name}` cannot be put at {position}: {reason}")]
@@ -58,6 +69,15 @@ pub fn set_joints(
             return Err(SetJointError::Shared { name: clip(name) });
         }
         let wanted = [at.sign * (position - at.reference), at.sign * velocity];
+        for action in world.joints[at.joint].actions.iter().filter(|a| a.coordinate == at.coordinate) {
+            let ActionKind::Limits { lower, upper, .. } = action.kind else { continue };
+            if !(lower - CLOSED..=upper + CLOSED).contains(&wanted[0]) {
+                let [a, b] = [lower, upper].map(|limit| at.sign * limit + at.reference);
+                let limits = [a.min(b), a.max(b)];
+                let (name, position) = (clip(name), *position);
+                return Err(SetJointError::BeyondLimits { name, position, limits });
+            }
+        }
         set_joint(world, state, at.joint, wanted).map_err(|reason| SetJointError::NotReached {
             name: clip(name),
             position: *position,
@@ -71,7 +91,7 @@ pub fn set_joints(
 mod tests {
     use super::*;
     use crate::import::read_xml;
-    use delassus::world::read_sensors;
+    use delassus::world::{MeasuredForces, read_sensors};
 
     #[test]
     fn joints_are_put_where_the_file_counts_them() {
@@ -86,7 +106,7 @@ mod tests {
         let set = [("shoulder".to_string(), [0.7, 2.0]), ("slide".to_string(), [0.25, -1.0])];
         set_joints(&world, &mut state, &set).unwrap();
         let mut values = vec![];
-        read_sensors(&world, &state, &[], &mut values);
+        read_sensors(&world, &state, &MeasuredForces::default(), &mut values);
         let value = |name: &str| values[world.sensors.iter().position(|s| s.name == name).unwrap()];
         let found =
             ["shoulder.position", "shoulder.velocity", "slide.position", "slide.velocity", "elbow.position"]
@@ -98,6 +118,13 @@ mod tests {
         let fails = |name: &str| {
             set_joints(&world, &mut state.clone(), &[(name.to_string(), [0.1, 0.0])]).unwrap_err()
         };
+        let text = text.replace("name=\"slide\"", "name=\"slide\" ref=\"1\" range=\"0.5 1.5\"");
+        let limited = read_xml(&text, None).unwrap().file;
+        let put =
+            |at: f64| set_joints(&limited.world, &mut limited.state.clone(), &[("slide".into(), [at, 0.0])]);
+        assert_eq!(put(1.5), Ok(()));
+        let beyond = put(1.6).unwrap_err().to_string();
+        assert_eq!(beyond, "joint `slide` cannot be put at 1.6: its limits are 0.5 and 1.5");
         // The second of two hinges that are one joint here; the first is its own coordinate.
         assert!(fails("roll").to_string().contains("one motion of several"), "{}", fails("roll"));
         assert!(fails("sholder").to_string().ends_with("perhaps `shoulder`"), "{}", fails("sholder"));

@@ -17,7 +17,7 @@ use std::ops::Range;
 use glam::{DMat3, DQuat, DVec3, EulerRot};
 
 use crate::diagnostic::{Result, WorldErrorKind};
-use crate::mesh_file::{Triangles, read_mesh};
+use crate::mesh_file::{Triangles, kept_parts, read_mesh};
 use crate::package::resolve;
 use crate::world_file::{WorldFile, Written, frame, possible_moments};
 use crate::xml::{Imported, Node, Source, child};
@@ -332,9 +332,8 @@ impl Reader<'_> {
                     let Some(geometry) = geometry else {
                         return self.source.attribute(node, "geometry", "missing", "<geometry> with a shape");
                     };
-                    if let Some(kind) = self.geometry(geometry, fixed)? {
-                        shapes.push(Shape { kind, pose: place });
-                    }
+                    let kinds = self.geometry(geometry, fixed)?;
+                    shapes.extend(kinds.into_iter().map(|kind| Shape { kind, pose: place }));
                 }
                 word if HARMLESS.contains(&word) || word == "inertial" => {}
                 word => self.source.note(node, format!("<{}> of a link", clip(word))),
@@ -343,8 +342,8 @@ impl Reader<'_> {
         Ok(shapes)
     }
 
-    fn geometry(&mut self, node: Node<'_>, fixed: bool) -> Result<Option<ShapeKind>> {
-        Ok(Some(match node.tag() {
+    fn geometry(&mut self, node: Node<'_>, fixed: bool) -> Result<Vec<ShapeKind>> {
+        Ok(vec![match node.tag() {
             "sphere" => ShapeKind::Sphere { radius: self.positive(node, "radius")? },
             word @ ("cylinder" | "capsule") => {
                 let (radius, half_height) =
@@ -375,14 +374,31 @@ impl Reader<'_> {
                 vertices.iter_mut().for_each(|v| *v *= scale);
                 match fixed {
                     true => ShapeKind::Mesh { vertices, triangles },
-                    false => return Ok(self.hull(node, &vertices)),
+                    false => return self.mesh_shapes(node, name, Triangles { vertices, triangles }),
                 }
             }
             word => {
                 self.source.note(node, format!("<{}> of a geometry", clip(word)));
-                return Ok(None);
+                return Ok(vec![]);
             }
-        }))
+        }])
+    }
+
+    /// What the mesh of a body that moves touches with: its hull, or those of its parts.
+    fn mesh_shapes(&mut self, node: Node<'_>, file: &str, mesh: Triangles) -> Result<Vec<ShapeKind>> {
+        let parts = match &self.source.options.convex_parts {
+            None => vec![],
+            Some(folder) => {
+                let name = file.rsplit('/').next().unwrap_or(file);
+                let wrong =
+                    |reason| self.source.fail(node, WorldErrorKind::Mesh { file: clip(file), reason });
+                kept_parts(folder, name, &mesh).or_else(wrong)?
+            }
+        };
+        Ok(match parts.len() {
+            0 | 1 => self.hull(node, &mesh.vertices).into_iter().collect(),
+            _ => parts.iter().filter_map(|part| self.hull(node, part)).collect(),
+        })
     }
 
     /// The hull of a mesh on a body that moves; `None` where it is flat.

@@ -30,6 +30,8 @@ pub struct ImportOptions {
     pub controls: Vec<(String, f64)>,
     /// Controls of the actuators of an MJCF over time, before all others.
     pub control_table: Option<ControlTable>,
+    /// The folder in which the convex parts of meshes are kept; where `None`, meshes touch as their hulls.
+    pub convex_parts: Option<PathBuf>,
 }
 
 /// How deep elements may stand in each other.

@@ -4,6 +4,7 @@ use delassus::stepping::{Coordinates, StepOptions, Stepper};
 use delassus::world::{ActionKind, Servo, World, read_sensors};
 use delassus_scene::{ControlTable, ImportOptions, Imported, read_xml_with};
 use delassus_solve::problem::Status;
+use glam::DVec3;
 
 fn read(text: &str, options: &ImportOptions) -> Imported {
     read_xml_with(text, None, options).unwrap_or_else(|e| panic!("{}", e.render("test.xml", text)))
@@ -138,6 +139,28 @@ fn what_is_compensated_floats_and_what_is_disabled_does_nothing() {
     assert!(imported.not_read.is_empty(), "{:?}", imported.not_read);
 }
 
+/// A load that is set, changed and taken away again is added to what `gravcomp` gives.
+#[test]
+fn what_is_compensated_floats_under_any_load() {
+    let text = "<mujoco><worldbody><body name=\"block\" gravcomp=\"1\"><freejoint/>\
+                <geom type=\"box\" size=\"0.1 0.1 0.1\" mass=\"2\"/></body></worldbody></mujoco>";
+    let file = read(text, &ImportOptions::default()).file;
+    let block = file.world.bodies.iter().position(|b| b.name == "block").unwrap();
+    for coordinates in [Coordinates::Maximal, Coordinates::Reduced] {
+        let options = StepOptions { coordinates, ..StepOptions::default() };
+        let mut stepper = Stepper::new(file.world.clone(), file.state.clone(), options).unwrap();
+        // 6 N along x on 2 kg for 0.1 s, 0.5 N up for as long, nothing for as long.
+        let loads = [DVec3::new(6.0, 0.0, 0.0), DVec3::new(0.0, 0.0, 0.5), DVec3::ZERO];
+        let after = [DVec3::new(0.3, 0.0, 0.0), DVec3::new(0.3, 0.0, 0.025), DVec3::new(0.3, 0.0, 0.025)];
+        for (load, expected) in loads.into_iter().zip(after) {
+            stepper.set_load(block, load, DVec3::ZERO).unwrap();
+            (0..100).for_each(|_| drop(stepper.step().unwrap()));
+            let found = stepper.state().bodies[block].velocity;
+            assert!((found - expected).length() < 1e-12, "{load}: {found} {expected}");
+        }
+    }
+}
+
 /// How far the cube of `models/grasp.xml` has slipped down in the gripper after it was lifted, with this part
 /// of the friction that its weight and acceleration need.
 fn slip(part: f64) -> f64 {
@@ -199,11 +222,52 @@ fn sensors_are_read_as_the_file_counts() {
     for _ in 0..100 {
         stepper.step().unwrap();
     }
-    let (mut found, efforts) = (vec![], stepper.actuator_forces().collect::<Vec<f64>>());
-    read_sensors(world, stepper.state(), &efforts, &mut found);
+    let mut found = vec![];
+    read_sensors(world, stepper.state(), &stepper.measured_forces(), &mut found);
     // 2 times the gear 3 on 2 kg: 3 m/s² along −x, 0.3 m/s and 0.015 m after 0.1 s, and the motor gives 2.
     let sign = found[2].signum();
     let expected = [0.265, 0.3, 6.0 * sign, 0.265, 0.985, 0.0, 0.5, -0.3, 0.0, 0.0, 2.0];
     let near = found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9);
     assert!(near && found.len() == expected.len(), "{found:?}");
+}
+
+/// A box of 2 kg that rests on a plane, pushed down by 4 N: what its feet feel, and zones above and beside
+/// them.
+#[test]
+fn touches_are_felt_where_the_sites_are() {
+    let text = "<mujoco><worldbody><geom type=\"plane\" size=\"1 1 1\"/><body name=\"block\" pos=\"0 0 0.1\"><freejoint/>\
+         <geom type=\"box\" size=\"0.2 0.1 0.1\" mass=\"2\"/>\
+         <site name=\"sole\" type=\"box\" pos=\"0 0 -0.1\" size=\"0.3 0.3 0.01\"/>\
+         <site name=\"left\" type=\"cylinder\" pos=\"-0.2 0 -0.1\" size=\"0.15 0.01\"/>\
+         <site name=\"corner\" pos=\"0.2 0.1 -0.1\"/><site name=\"below\" pos=\"0.2 -0.1 -0.2\"/>\
+         <site name=\"rail\" type=\"capsule\" fromto=\"-0.2 0.1 -0.1 0.2 0.1 -0.1\" size=\"0.01\"/>\
+         <site name=\"top\" type=\"ellipsoid\" pos=\"0 0 0.1\" size=\"0.3 0.3 0.1\"/></body></worldbody>\
+         <actuator><motor name=\"push\" site=\"top\" gear=\"0 0 -1 0 0 0\"/></actuator>\
+         <sensor><touch name=\"sole\" site=\"sole\"/><touch name=\"left\" site=\"left\"/>\
+         <touch name=\"corner\" site=\"corner\"/><touch name=\"below\" site=\"below\"/>\
+         <touch name=\"rail\" site=\"rail\"/><touch name=\"top\" site=\"top\"/>\
+         <framezaxis name=\"axis\" objtype=\"site\" objname=\"rail\"/></sensor></mujoco>";
+    let imported = read(text, &set("push", 4.0));
+    let world = &imported.file.world;
+    for coordinates in [Coordinates::Maximal, Coordinates::Reduced] {
+        let options = StepOptions { coordinates, ..StepOptions::default() };
+        let mut stepper = Stepper::new(world.clone(), imported.file.state.clone(), options).unwrap();
+        (0..20).for_each(|_| assert_eq!(stepper.step().unwrap().status, Status::Solved));
+        let mut found = vec![];
+        read_sensors(world, stepper.state(), &stepper.measured_forces(), &mut found);
+        let of = |name: &str| {
+            let before = world.sensors.iter().take_while(|s| s.name != name);
+            found[before.map(|s| s.kind.suffixes().len()).sum::<usize>()]
+        };
+        let load = 2.0 * 9.81 + 4.0;
+        // Four corners may share the load in many ways, but two on a side have half of it by moments.
+        for (name, expected) in [("sole", load), ("left", load / 2.0), ("rail", load / 2.0), ("top", 0.0)] {
+            assert!((of(name) - expected).abs() < 1e-8, "{name}: {} {expected}", of(name));
+        }
+        // A zone beyond the contact feels it too, along the line of the force.
+        let pair = of("corner") + of("below");
+        assert!((pair - load / 2.0).abs() < 1e-8 && of("corner") >= 0.0 && of("below") >= 0.0, "{pair}");
+        // From the second point to the first, as in MuJoCo.
+        assert!((of("axis") + 1.0).abs() < 1e-12, "{}", of("axis"));
+    }
 }

@@ -167,7 +167,7 @@ fn actuators_and_pairs_are_copied_with_their_bodies() {
         let options =
             ImportOptions { keyframe: key.map(str::to_string), controls, ..ImportOptions::default() };
         let error = read_file(&folder().join("assembly.xml"), &options).map(|_| ()).unwrap_err();
-        assert!(error.contains("perhaps `raised`") || error.contains("perhaps `servo-0`"), "{error}");
+        assert!(error.contains("mean `raised`?") || error.contains("mean `servo-0`?"), "{error}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use delassus::formula::nearest;
 use delassus::stepping::Stepper;
 use delassus::world::{World, energy};
 
@@ -138,8 +139,10 @@ fn quantity(world: &World, name: &str) -> Result<Quantity, String> {
     }
     Err(format!(
         "--plot: unknown quantity `{name}`, expected t, energy, BODY.x ({}), BODY|BODY.normal or .friction, \
-         JOINT.force or .moment, or two of them with a colon between",
-        BODY_COLUMNS.join(" ")
+         JOINT.force or .moment, a sensor as in the tables, or two of them with a colon between{}",
+        BODY_COLUMNS.join(" "),
+        nearest(name, motion_columns(world).iter().map(String::as_str))
+            .map_or(String::new(), |near| format!("; perhaps `{near}`"))
     ))
 }
 

@@ -49,8 +49,7 @@ pub fn motion_row(world: &World, stepper: &Stepper, row: &mut Vec<f64>) {
         row.extend(s.velocity.to_array());
         row.extend(s.world_angular_velocity().to_array());
     }
-    let efforts: Vec<f64> = stepper.actuator_forces().collect();
-    read_sensors(world, state, &efforts, row);
+    read_sensors(world, state, &stepper.measured_forces(), row);
 }
 
 /// The mean forces of the last step: kind, name and the numbers of [`FORCE_COLUMNS`].

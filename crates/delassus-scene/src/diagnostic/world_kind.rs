@@ -231,6 +231,18 @@ pub enum WorldErrorKind {
         /// The one that may have been meant.
         suggestion: Option<String>,
     },
+    /// A keyframe or an actuator that was asked for and is not in the file.
+    #[error("there is no {what} `{name}`")]
+    NotInFile {
+        /// What it should be.
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// Those that the file has.
+        others: Vec<String>,
+        /// The one that may have been meant.
+        suggestion: Option<String>,
+    },
     /// A motor, a limit or the like on a joint without a coordinate.
     #[error("{joint} allows no motion along which this could act")]
     NoCoordinate {
@@ -282,6 +294,9 @@ pub enum WorldErrorKind {
     },
 }
 
+/// Names that a message lists.
+const MOST_NAMES: usize = 12;
+
 impl WorldErrorKind {
     /// What was expected, where the message does not say it already.
     pub(super) fn help(&self) -> Option<String> {
@@ -301,6 +316,16 @@ impl WorldErrorKind {
             }
             UnknownActuator { suggestion, .. } => {
                 return Some(with_suggestion("the name of a joint that has a motor", suggestion));
+            }
+            NotInFile { what, others, suggestion, .. } => {
+                let names = others.iter().take(MOST_NAMES).map(|name| format!("`{name}`"));
+                let names = names.collect::<Vec<_>>().join(", ");
+                let more = others.len().saturating_sub(MOST_NAMES);
+                return Some(match others.len() {
+                    0 => format!("expected none: the file has no {what} with a name"),
+                    _ if more > 0 => with_suggestion(&format!("one of {names} and {more} more"), suggestion),
+                    _ => with_suggestion(&format!("one of {names}"), suggestion),
+                });
             }
             Corner { corners, .. } => {
                 return Some(format!("expected corners from 0 to {}", corners.saturating_sub(1)));

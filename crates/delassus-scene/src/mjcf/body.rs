@@ -23,7 +23,7 @@ use super::unread::list_unread;
 use crate::diagnostic::{Result, WorldErrorKind};
 use crate::xml::{Node, how_many};
 use delassus::formula::clip;
-use delassus::world::{MassProperties, Pose, Shape, ShapeKind, principal_axes, shape_mass};
+use delassus::world::{MassProperties, Pose, Shape, ShapeKind, Zone, principal_axes, shape_mass};
 
 /// Attributes of `<geom>` that are read.
 pub(super) const GEOM: [&str; 21] = [
@@ -54,6 +54,8 @@ const INERTIAL: [&str; 9] =
     ["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mass", "diaginertia", "fullinertia"];
 /// Density of a geom where none is given, kg/m³.
 const DENSITY: f64 = 1000.0;
+/// Each size of a site where none is given, m.
+const SITE_SIZE: f64 = 0.005;
 /// Coefficients of sliding, torsional and rolling friction where none are given.
 const FRICTION: [f64; 3] = [1.0, 0.005, 0.0001];
 /// Elements that would add bodies.
@@ -190,9 +192,11 @@ impl<'a> Model<'a> {
                 }
                 "site" => {
                     let element = self.defaults.element(&self.source, child, around.class)?;
-                    let pose = self.defaults.pose(&self.source, &self.compilers, element)?;
+                    let mut pose = self.defaults.pose(&self.source, &self.compilers, element)?;
+                    let zone = self.zone(element, &mut pose)?;
                     if let Some(name) = child.attribute("name") {
                         self.names.sites.insert(name, (around.draft, around.at.compose(&pose)));
+                        self.names.zones.insert(name, zone);
                     }
                 }
                 "frame" => {
@@ -262,13 +266,17 @@ impl<'a> Model<'a> {
         }
         let mut pose = self.defaults.pose(&self.source, &self.compilers, element)?;
         let word = self.defaults.get(element, "type").map_or("sphere", |(word, _)| word);
+        let mut others = Vec::new();
         let (kind, unit) = match word {
             "mesh" => {
                 let Some((name, _)) = self.defaults.get(element, "mesh") else {
                     return self.source.attribute(node, "mesh", "missing", "the name of a <mesh>");
                 };
                 let mesh = self.mesh(node, name)?;
-                let kind = touches.then(|| self.mesh_hull(node, name, &mesh)).transpose()?;
+                let shapes = touches.then(|| self.mesh_shapes(node, name, &mesh)).transpose()?;
+                let mut shapes = shapes.unwrap_or_default().into_iter();
+                let kind = shapes.next();
+                others = shapes.collect();
                 let zero = Ok(MassProperties::ZERO);
                 (kind, if massive { self.mesh_mass(node, name, &mesh) } else { zero }?)
             }
@@ -295,8 +303,10 @@ impl<'a> Model<'a> {
                 let found = format!("a {word} on a body that moves");
                 return self.source.attribute(node, "type", &found, "a fixed plane or height field");
             }
-            draft.shapes.push(Shape { kind, pose });
-            draft.touches.push(touch);
+            for kind in std::iter::once(kind).chain(others) {
+                draft.shapes.push(Shape { kind, pose });
+                draft.touches.push(touch);
+            }
         }
         if !massive {
             return Ok(MassProperties::ZERO);
@@ -356,7 +366,7 @@ impl<'a> Model<'a> {
                 }
             }
             None => {
-                let stretched = if numbers > 1 { self.stretch(element, pose)? } else { None };
+                let stretched = if numbers > 1 { self.stretch(element, pose, word == "box")? } else { None };
                 let size = match numbers {
                     1 => self.size::<1>(element, None)?.to_vec(),
                     2 => self.size::<2>(element, stretched)?.to_vec(),
@@ -383,8 +393,34 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// `fromto`: half the length, and a pose between the two points.
-    fn stretch(&self, element: Element<'a>, pose: &mut Pose) -> Result<Option<f64>> {
+    /// The region of a site, and its pose where it stands between two points.
+    fn zone(&self, element: Element<'a>, pose: &mut Pose) -> Result<Zone> {
+        let mut size = [SITE_SIZE; 3];
+        let list = self.defaults.list(&self.source, element, "size", [1, 3])?;
+        size.iter_mut().zip(list.unwrap_or_default()).for_each(|(size, given)| *size = given);
+        let (word, node) = self.defaults.get(element, "type").unwrap_or(("sphere", element.node));
+        let last = if word == "box" || word == "ellipsoid" { 2 } else { 1 };
+        if let Some(half) = self.stretch(element, pose, true)? {
+            size = [size[0]; 3];
+            size[last] = half;
+        }
+        let [radius, half_height, _] = size;
+        Ok(match word {
+            "sphere" => Zone::Ellipsoid { half_axes: DVec3::splat(radius) },
+            "capsule" => Zone::Capsule { radius, half_height },
+            "cylinder" => Zone::Cylinder { radius, half_height },
+            "box" => Zone::Box { half_extents: size.into() },
+            "ellipsoid" => Zone::Ellipsoid { half_axes: size.into() },
+            _ => {
+                let expected = "sphere, capsule, ellipsoid, cylinder or box";
+                return self.source.attribute(node, "type", &format!("`{}`", clip(word)), expected);
+            }
+        })
+    }
+
+    /// `fromto`: half the length, and a pose between the two points, z from the first to the second, or back
+    /// as in MuJoCo, where that can be told.
+    fn stretch(&self, element: Element<'a>, pose: &mut Pose, back: bool) -> Result<Option<f64>> {
         let Some(points) = self.defaults.numbers::<6>(&self.source, element, "fromto")? else {
             return Ok(None);
         };
@@ -393,6 +429,7 @@ impl<'a> Model<'a> {
             let node = self.defaults.get(element, "fromto").map_or(element.node, |(_, node)| node);
             return self.source.fail(node, WorldErrorKind::NoDirection { key: "fromto".to_string() });
         };
+        let along = if back { -along } else { along };
         *pose = Pose { position: (a + b) / 2.0, rotation: DQuat::from_rotation_arc(DVec3::Z, along) };
         Ok(Some((b - a).length() / 2.0))
     }

@@ -13,7 +13,7 @@ use super::Model;
 use super::joint::{FileJoint, Kind};
 use crate::diagnostic::Result;
 use crate::xml::{Node, finite_numbers};
-use delassus::formula::{clip, nearest};
+use delassus::formula::clip;
 use delassus::world::Pose;
 
 /// A draft with joints: what it hangs on, where it stands there, its joints, and a draft between each two of
@@ -74,12 +74,7 @@ impl<'a> Model<'a> {
         let by_name = keys.iter().find(|key| key.attribute("name") == Some(name));
         let by_number = || name.parse::<usize>().ok().and_then(|k| keys.get(k));
         let Some(&key) = by_name.or_else(by_number) else {
-            let suggestion = nearest(name, keys.iter().filter_map(|key| key.attribute("name")));
-            let found = match suggestion {
-                Some(other) => format!("without `{}`; perhaps `{other}`", clip(name)),
-                None => format!("without `{}`", clip(name)),
-            };
-            return self.source.attribute(root, "keyframe", &found, "the name or number of a <key>");
+            return self.not_in_file(root, "keyframe", name, keys.iter().filter_map(|k| k.attribute("name")));
         };
         let list = |name: &str| match key.attribute(name).map(finite_numbers) {
             None => Ok(None),

@@ -20,7 +20,7 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::{Model, file_stem};
 use crate::diagnostic::{Result, WorldErrorKind};
-use crate::mesh_file::{MeshError, Triangles, read_mesh};
+use crate::mesh_file::{MeshError, Triangles, kept_parts, read_mesh};
 use crate::xml::{Node, finite_numbers};
 use delassus::formula::clip;
 use delassus::world::{MassProperties, NoVolume, Pose, ShapeKind, convex_hull, principal_axes, reduced_hull};
@@ -138,19 +138,29 @@ impl<'a> Model<'a> {
         Ok(mesh)
     }
 
-    /// A mesh from a file: beside the model, or beside the file that names it.
+    /// A mesh from a file.
     fn mesh_file(&self, asset: Node<'a>, file: &str) -> Result<Triangles> {
         let wrong = |reason| self.source.fail(asset, WorldErrorKind::Mesh { file: clip(file), reason });
+        self.found_file(asset, file, read_mesh).or_else(wrong)
+    }
+
+    /// What is read from the file of an asset: beside the model, or beside the file that names it.
+    pub(super) fn found_file<T>(
+        &self,
+        asset: Node<'a>,
+        file: &str,
+        read: impl Fn(&Path) -> std::result::Result<T, MeshError>,
+    ) -> std::result::Result<T, MeshError> {
         let path = Path::new(&self.compiler(asset).mesh_folder).join(file);
         let folders = [self.source.folder_of_model(asset.model), self.source.folder_of(asset.file)];
         let mut found = Err(MeshError::NoFolder);
         for path in folders.into_iter().flatten().flat_map(|f| [f.join(&path), f.join(file)]) {
-            found = read_mesh(&path);
+            found = read(&path);
             if !matches!(found, Err(MeshError::Unreadable { .. })) {
                 break;
             }
         }
-        found.or_else(wrong)
+        found
     }
 
     /// A mesh whose corners stand in the file itself.
@@ -191,9 +201,23 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// The hull with which a mesh touches.
-    pub(super) fn mesh_hull(&mut self, geom: Node<'a>, name: &str, mesh: &Mesh) -> Result<ShapeKind> {
-        let points = &mesh.vertices;
+    /// What a mesh touches with: its hull, or those of its parts.
+    pub(super) fn mesh_shapes(&mut self, geom: Node<'a>, name: &str, mesh: &Mesh) -> Result<Vec<ShapeKind>> {
+        let Some(folder) = &self.source.options.convex_parts else {
+            return Ok(vec![self.mesh_hull(geom, name, &mesh.vertices)?]);
+        };
+        let surface = Triangles { vertices: mesh.vertices.clone(), triangles: mesh.triangles.clone() };
+        let asset = self.assets.meshes.get(name).copied().unwrap_or(geom);
+        let wrong = |reason| self.source.fail(asset, WorldErrorKind::Mesh { file: clip(name), reason });
+        let parts = kept_parts(folder, name, &surface).or_else(wrong)?;
+        match parts.len() {
+            0 | 1 => Ok(vec![self.mesh_hull(geom, name, &mesh.vertices)?]),
+            _ => parts.iter().map(|part| self.mesh_hull(geom, name, part)).collect(),
+        }
+    }
+
+    /// The hull of a mesh, or of a part.
+    fn mesh_hull(&mut self, geom: Node<'a>, name: &str, points: &[DVec3]) -> Result<ShapeKind> {
         let inf = DVec3::INFINITY;
         let (low, high) = points.iter().fold((inf, -inf), |(l, h), p| (l.min(*p), h.max(*p)));
         let extent = (high - low).length();

@@ -36,9 +36,10 @@ use actuator::{ACTUATOR, Actuation};
 use attributes::{Compiler, Defaults};
 use body::GEOM;
 use delassus::formula::{clip, nearest};
+use delassus::stepping::{Overlap, overlaps_for_good};
 use delassus::world::{
-    Body, BodyState, Immersed, Joint, JointKind, MassProperties, Medium, Pose, TendonPart, World,
-    check_body_at,
+    Body, BodyState, Immersed, Joint, JointKind, MassProperties, Medium, Pose, TendonPart, World, WorldState,
+    Zone, check_body_at,
 };
 use draft::Draft;
 use equality::{ContactFilter, EQUALITY};
@@ -103,6 +104,8 @@ struct Names<'a> {
     /// Bodies and sites: the draft they belong to, and where they stand on it.
     bodies: BTreeMap<&'a str, (usize, Pose)>,
     sites: BTreeMap<&'a str, (usize, Pose)>,
+    /// The regions of sites.
+    zones: BTreeMap<&'a str, Zone>,
     /// Hinges and slides.
     motions: BTreeMap<&'a str, Motion>,
     /// Tendons; `None` for one that gives no force.
@@ -207,14 +210,23 @@ impl<'a> Model<'a> {
         let columns = options.control_table.iter().flat_map(|table| table.names());
         for name in options.controls.iter().map(|(name, _)| name.as_str()).chain(columns) {
             if !names.contains(&name) {
-                let found = match nearest(name, names.iter().copied()) {
-                    Some(other) => format!("without `{}`; perhaps `{other}`", clip(name)),
-                    None => format!("without `{}`", clip(name)),
-                };
-                return self.source.attribute(root, "actuator", &found, "the name of an actuator");
+                return self.not_in_file(root, "actuator", name, names.iter().copied());
             }
         }
         Ok(())
+    }
+
+    /// A name that was asked for, and those that the file has.
+    fn not_in_file<'n, T>(
+        &self,
+        root: Node<'a>,
+        what: &'static str,
+        name: &str,
+        others: impl Iterator<Item = &'n str> + Clone,
+    ) -> Result<T> {
+        let suggestion = nearest(name, others.clone());
+        let (name, others) = (clip(name), others.map(clip).collect());
+        self.source.fail(root, WorldErrorKind::NotInFile { what, name, others, suggestion })
     }
 
     /// How numbers of an element are meant.
@@ -272,7 +284,7 @@ impl<'a> Model<'a> {
                 "equality" => &EQUALITY,
                 "tendon" => &TENDON,
                 "motor" | "position" | "velocity" | "intvelocity" | "damper" | "general" => &ACTUATOR,
-                "site" => &["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "size", "type"],
+                "site" => &["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "size", "type", "fromto"],
                 "camera" | "light" | "material" => continue,
                 word => {
                     self.source.note(node, format!("<{}> of <default>", clip(word)));
@@ -339,16 +351,37 @@ impl<'a> Model<'a> {
             self.spans.push(self.drafts[0].node.range());
         }
         world.sensors = self.sensors(sensors, &world)?;
-        let mut file = WorldFile::at_start(self.source.text, world, states, self.spans)?;
+        let mut file = WorldFile::at_start(self.source.text, world, states, std::mem::take(&mut self.spans))?;
         // Poses do not tell how often a hinge has turned.
-        for (name, angle) in self.start.angles {
+        for (name, angle) in std::mem::take(&mut self.start.angles) {
             let Some(motion) = self.names.motions.get(name) else { continue };
             if file.world.joints[motion.joint].kind.coordinate() == Some(motion.coordinate) {
                 let c = &mut file.state.coordinates[motion.joint];
                 *c += TAU * ((motion.sign * (angle - motion.reference) - *c) / TAU).round();
             }
         }
+        self.let_pass_what_overlaps_for_good(&mut file.world, &file.state);
         Ok((file, self.source))
+    }
+
+    /// A body on a joint to the ground touches it, but not where both overlap in any position of the joint:
+    /// no force of a rigid contact changes that.
+    fn let_pass_what_overlaps_for_good(&mut self, world: &mut World, state: &WorldState) {
+        let grounded = |joint: &Joint| joint.bodies.iter().any(|&body| world.bodies[body].fixed);
+        if !world.joints.iter().any(grounded) {
+            return;
+        }
+        for Overlap { bodies: [a, b], depth } in overlaps_for_good(world, state) {
+            let [one, other] = [a, b].map(|body| clip(&world.bodies[body].name));
+            let what = format!(
+                "contact of `{one}` and `{other}`, which overlap by {depth:.1e} m however the joint between them \
+                 moves: they pass through each other"
+            );
+            let moving = if world.bodies[b].fixed { a } else { b };
+            self.source.note(self.drafts[moving].node, what);
+            world.no_contact.push([a.min(b), a.max(b)]);
+        }
+        world.no_contact.sort_unstable();
     }
 
     /// The bodies of all drafts in their principal axes, at the start or the keyframe, and what of them is

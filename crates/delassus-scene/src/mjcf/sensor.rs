@@ -85,6 +85,11 @@ impl<'a> Model<'a> {
             "clock" => Some(SensorKind::Time),
             "e_kinetic" => Some(SensorKind::Energy { kinetic: true }),
             "e_potential" => Some(SensorKind::Energy { kinetic: false }),
+            "touch" => {
+                let of = self.frame_of(node, bodies)?;
+                let zone = node.attribute("site").and_then(|name| self.names.zones.get(name));
+                zone.map(|&zone| SensorKind::Touch { of, zone })
+            }
             "gyro" => Some(SensorKind::AngularVelocity { of: self.frame_of(node, bodies)?, local: true }),
             "velocimeter" => {
                 Some(SensorKind::LinearVelocity { of: self.frame_of(node, bodies)?, local: true })

@@ -4,7 +4,8 @@ use glam::DVec3;
 
 use super::Model;
 use super::attributes::Element;
-use crate::diagnostic::Result;
+use crate::diagnostic::{Result, WorldErrorKind};
+use crate::mesh_file::{Heights, read_heights};
 use crate::xml::{Node, finite_numbers};
 use delassus::formula::clip;
 use delassus::world::ShapeKind;
@@ -27,27 +28,40 @@ impl<'a> Model<'a> {
             let found = asset.attribute("size").unwrap_or("missing");
             return self.source.attribute(asset, "size", found, "four numbers, the first three positive");
         }
-        if let Some(file) = asset.attribute("file") {
-            let expected = "heights in `elevation`, or none for a flat field: no picture is read";
-            return self.source.attribute(asset, "file", &format!("`{}`", clip(file)), expected);
-        }
-        let [rows, columns] = [self.grid(asset, "nrow")?, self.grid(asset, "ncol")?];
-        let mut heights = vec![0.0; rows * columns];
-        if let Some(text) = asset.attribute("elevation") {
-            let Some(list) = finite_numbers(text).filter(|list| list.len() == heights.len()) else {
-                let expected = "a number for every row and column";
-                return self.source.attribute(asset, "elevation", &format!("`{}`", clip(text)), expected);
-            };
-            // The first row of the text is the farthest along y.
-            let low = list.iter().copied().fold(f64::INFINITY, f64::min);
-            let range = list.iter().copied().fold(-f64::INFINITY, f64::max) - low;
-            for (k, height) in heights.iter_mut().enumerate() {
-                let value = list[(rows - 1 - k / columns) * columns + k % columns] - low;
-                *height = size[2] * if range > 0.0 { value / range } else { value };
-            }
-        }
+        let heights = match asset.attribute("file") {
+            Some(file) => self.heights_file(asset, file)?,
+            None => self.heights_inline(asset)?,
+        };
+        let Heights { rows, columns, values } = heights;
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let range = values.iter().copied().fold(-f64::INFINITY, f64::max) - low;
+        let places = (0..rows * columns).map(|k| (rows - 1 - k / columns) * columns + k % columns);
+        let scaled = |at: usize| (values[at] - low) / if range > 0.0 { range } else { 1.0 };
+        let heights = places.map(|at| size[2] * scaled(at)).collect();
         let extent = [2.0 * size[0], 2.0 * size[1]];
         Ok(ShapeKind::Heightfield { heights, size: [columns, rows], extent })
+    }
+
+    /// Heights that stand in the file itself; none are flat.
+    fn heights_inline(&self, asset: Node<'a>) -> Result<Heights> {
+        let [rows, columns] = [self.grid(asset, "nrow")?, self.grid(asset, "ncol")?];
+        let count = rows * columns;
+        let Some(text) = asset.attribute("elevation") else {
+            return Ok(Heights { rows, columns, values: vec![0.0; count] });
+        };
+        match finite_numbers(text).filter(|list| list.len() == count) {
+            Some(values) => Ok(Heights { rows, columns, values }),
+            None => {
+                let expected = "a number for every row and column";
+                self.source.attribute(asset, "elevation", &format!("`{}`", clip(text)), expected)
+            }
+        }
+    }
+
+    /// Heights of a picture, or of a file of numbers.
+    fn heights_file(&self, asset: Node<'a>, file: &str) -> Result<Heights> {
+        let wrong = |reason| self.source.fail(asset, WorldErrorKind::Mesh { file: clip(file), reason });
+        self.found_file(asset, file, read_heights).or_else(wrong)
     }
 
     fn grid(&self, asset: Node<'a>, name: &'static str) -> Result<usize> {

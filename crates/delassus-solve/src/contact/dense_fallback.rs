@@ -29,7 +29,7 @@ pub fn solve_any_law(problem: &ContactView<'_>, tolerance: f64) -> Solution {
     let w = problem.delassus.block(0..m, 0..m);
     let (impulse, reported, iterations) = match to_mlcp(&w, problem.free_velocity, problem.laws) {
         Some(lift) => {
-            let s = solve_lifted_mlcp(&lift.mlcp, tolerance);
+            let s = solve_lifted_mlcp(&lift.mlcp, tolerance, true);
             (lift.force_of(&s.z), s.status, s.iterations)
         }
         None => {

@@ -13,10 +13,12 @@ const MAX_EXACT_CONSTRAINTS: usize = 64;
 /// The most pivots on a path of a large island.
 const MAX_PIVOTS: usize = 20_000;
 
-/// A point with its status; `None` where the island is too large or a law is not polyhedral.
+/// A point with its status; `None` where the island is too large or a law is not polyhedral. That there is no
+/// solution is proved where `proves` says so; a proof in fractions may take minutes.
 pub(super) fn pivot<const D: usize>(
     island: &Island<D>,
     tolerance: f64,
+    proves: bool,
 ) -> Option<(Vec<[f64; D]>, Status, usize)> {
     if island.w.len() > MAX_CONSTRAINTS {
         return None;
@@ -44,7 +46,7 @@ pub(super) fn pivot<const D: usize>(
     }
     let lift = to_mlcp(&w, &q, &laws)?;
     let (z, status, pivots) = if laws.len() <= MAX_EXACT_CONSTRAINTS {
-        let found = solve_lifted_mlcp(&lift.mlcp, tolerance);
+        let found = solve_lifted_mlcp(&lift.mlcp, tolerance, proves);
         (found.z, found.status, found.iterations)
     } else {
         three_paths(&lift.mlcp, tolerance)?

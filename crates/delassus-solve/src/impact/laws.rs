@@ -248,7 +248,7 @@ fn pivot_with_least_normal(
     for (q, shift) in lift.mlcp.vector.iter_mut().zip(lift.mlcp.matrix.mul_vec(&known)) {
         *q += shift;
     }
-    let found = solve_lifted_mlcp(&lift.mlcp, DENSE_TOLERANCE);
+    let found = solve_lifted_mlcp(&lift.mlcp, DENSE_TOLERANCE, true);
     let z: Vec<f64> = found.z.iter().zip(&known).map(|(z, k)| z + k).collect();
     Some((lift.force_of(&z), found.status))
 }

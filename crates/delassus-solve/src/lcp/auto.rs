@@ -101,8 +101,8 @@ pub fn solve_mlcp(mlcp: &Mlcp, solver: Solver, tolerance: f64) -> LcpSolution {
 
 /// The mixed problem that stands for another, whose own residual is checked: a solution needs no check by
 /// rational arithmetic, which would be one of the rounding of its data. That there is none does, and holds
-/// for the data as they are rounded.
-pub fn solve_lifted_mlcp(mlcp: &Mlcp, tolerance: f64) -> LcpSolution {
+/// for the data as they are rounded; without `proves` a method's word is taken for it.
+pub fn solve_lifted_mlcp(mlcp: &Mlcp, tolerance: f64, proves: bool) -> LcpSolution {
     let found =
         without_overflow(mlcp_by(mlcp, &mlcp.measure(), Solver::Auto, tolerance), &mlcp.matrix, &mlcp.vector);
     let is_empty = || match mlcp.size() {
@@ -110,7 +110,7 @@ pub fn solve_lifted_mlcp(mlcp: &Mlcp, tolerance: f64) -> LcpSolution {
         _ => is_surely_infeasible(mlcp),
     };
     match found.status {
-        Status::NoSolution if !is_empty() => LcpSolution { status: Status::Stalled, ..found },
+        Status::NoSolution if proves && !is_empty() => LcpSolution { status: Status::Stalled, ..found },
         _ => found,
     }
 }

@@ -61,7 +61,8 @@ pub use report::{Forces, Jam, KeyedImpulse, OtherBodyMotion, Snapshot, StepFailu
 pub use row_targets::Accumulation;
 pub use run::{RunError, StepEstimate, StepLength, StepRecord, no_time_left, run_until, time_slack};
 pub use start::{
-    CLOSED, ClosedJoints, Overlap, StartReport, StartVelocities, is_closed, obey_joints, prepare_start,
+    CLOSED, ClosedJoints, Overlap, StartReport, StartVelocities, is_closed, obey_joints, overlaps_for_good,
+    prepare_start,
 };
 
 use std::sync::Arc;

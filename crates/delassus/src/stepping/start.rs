@@ -12,7 +12,7 @@ use glam::DVec3;
 
 use super::depenetrate;
 use crate::collision::{Collider, Contact};
-use crate::world::{CloseError, Opening, World, WorldState, close_loops, opening, project_velocities};
+use crate::world::{CloseError, Joint, Opening, World, WorldState, close_loops, opening, project_velocities};
 
 /// Joints that are open or beyond limits by no more than this are closed, and bodies that overlap by no more
 /// touch, m or rad.
@@ -21,6 +21,8 @@ pub const CLOSED: f64 = 1e-9;
 const ROUNDING: f64 = 1e-9;
 /// The least speed to which rounding of velocities is compared, m/s.
 const LEAST_SPEED: f64 = 1e-3;
+/// Motions of joints along a normal up to this part of themselves are none: numbers in files are rounded.
+const PINNED: f64 = 1e-5;
 
 /// What was changed so that a motion can start.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -122,12 +124,50 @@ pub fn obey_joints(world: &World, state: &mut WorldState) -> StartVelocities {
     StartVelocities::Changed { body, by }
 }
 
+/// Pairs of bodies that overlap though a joint between them cannot move them apart, nor further into each
+/// other: they do so in every position, and no impulse changes it.
+pub fn overlaps_for_good(world: &World, state: &WorldState) -> Vec<Overlap> {
+    let contacts = overlapping(world, state);
+    let mut found = pairs(&contacts);
+    found.retain(|overlap| {
+        let [a, b] = overlap.bodies;
+        let joins = |joint: &&Joint| joint.bodies == [a, b] || joint.bodies == [b, a];
+        let Some(joint) = world.joints.iter().find(joins) else { return false };
+        let mut own = contacts.iter().filter(|c| c.bodies.map(|b| b as usize) == overlap.bodies);
+        own.all(|contact| !can_move_along(joint, state, contact))
+    });
+    found
+}
+
+/// Whether a motion that a joint leaves opens or closes a contact of its bodies.
+fn can_move_along(joint: &Joint, state: &WorldState, contact: &Contact) -> bool {
+    let frame = state.bodies[joint.bodies[0]].pose.compose(&joint.frames[0]);
+    let arm = contact.point - frame.position;
+    joint.kind.locked().iter().enumerate().any(|(k, locked)| {
+        let axis = frame.rotation * DVec3::AXES[k % 3];
+        let moved = if k < 3 { axis } else { axis.cross(arm) };
+        let size = if k < 3 { 1.0 } else { arm.length() };
+        !locked && moved.dot(contact.normal).abs() > PINNED * size
+    })
+}
+
 /// Pairs of bodies that overlap, each with its deepest point.
 fn overlaps(world: &World, state: &WorldState) -> Vec<Overlap> {
+    pairs(&overlapping(world, state))
+}
+
+/// Contacts of bodies that overlap.
+fn overlapping(world: &World, state: &WorldState) -> Vec<Contact> {
     let mut contacts: Vec<Contact> = vec![];
     Collider::new(world).collide(world, state, &vec![0.0; world.bodies.len()], &mut contacts);
+    contacts.retain(|contact| contact.gap < -CLOSED);
+    contacts
+}
+
+/// The pairs of bodies of contacts, each with its deepest point.
+fn pairs(contacts: &[Contact]) -> Vec<Overlap> {
     let mut found: Vec<Overlap> = vec![];
-    for contact in contacts.iter().filter(|contact| contact.gap < -CLOSED) {
+    for contact in contacts {
         let (bodies, depth) = (contact.bodies.map(|b| b as usize), -contact.gap);
         match found.last_mut() {
             Some(last) if last.bodies == bodies => last.depth = last.depth.max(depth),
@@ -141,7 +181,7 @@ fn overlaps(world: &World, state: &WorldState) -> Vec<Overlap> {
 mod tests {
     use super::*;
     use crate::stepping::test_worlds::on_a_floor;
-    use crate::world::{Joint, JointKind, Pose, ShapeKind};
+    use crate::world::{JointKind, Pose, ShapeKind};
 
     const BALL: ShapeKind = ShapeKind::Sphere { radius: 0.1 };
 
@@ -187,5 +227,29 @@ mod tests {
         // Separation ends within a tenth of what counts as touching, 1e-8 m.
         assert!((report.separated.unwrap() - 0.05).abs() < 1e-6);
         assert!((state.bodies[1].pose.position.z - 0.1).abs() < 1e-6);
+    }
+
+    #[test]
+    fn only_overlaps_across_the_motions_of_a_joint_are_for_good() {
+        // A ball 1 cm deep in the floor, on a joint to it whose axis z is upright or lies.
+        let (world, state) = on_a_floor(BALL, 0.09, [0.0, 0.0]);
+        let lying = glam::DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2);
+        let found = |kind: JointKind, rotation: glam::DQuat, beside: f64| {
+            let mut world = world.clone();
+            let at = |position: DVec3| Pose { position, rotation };
+            let frames = [at(DVec3::new(beside, 0.0, 0.09)), at(DVec3::new(beside, 0.0, 0.0))];
+            world.joints.push(Joint::new("joint", kind, [0, 1], frames));
+            overlaps_for_good(&world, &state).len()
+        };
+        let upright = glam::DQuat::IDENTITY;
+        assert_eq!(overlaps_for_good(&world, &state), []);
+        assert_eq!(found(JointKind::Fixed, upright, 0.0), 1);
+        assert_eq!(found(JointKind::Revolute, upright, 0.2), 1);
+        assert_eq!(found(JointKind::Prismatic, lying, 0.2), 1);
+        // The lowest point of a ball turns sideways about its centre, and up about an axis beside it.
+        assert_eq!([0.0, 0.2].map(|beside| found(JointKind::Revolute, lying, beside)), [1, 0]);
+        assert_eq!(found(JointKind::Prismatic, upright, 0.0), 0);
+        assert_eq!(found(JointKind::Ball, upright, 0.2), 0);
+        assert_eq!(found(JointKind::Distance { length: 0.1 }, upright, 0.0), 0);
     }
 }

@@ -48,7 +48,8 @@ pub use mobility::{Mobility, mobility};
 pub use rigid_body::{drift, energy, kinetic_energy, potential_energy};
 pub use rows::{Row, RowKind, Rows};
 pub use sensor::{
-    BodyFrame, Measured, Seen, Sensor, SensorKind, Together, effort_sensors, joint_sensors, read_sensors,
+    BodyFrame, Measured, MeasuredForces, NormalForce, Seen, Sensor, SensorKind, Together, Zone,
+    effort_sensors, joint_sensors, read_sensors,
 };
 pub use servo::Servo;
 pub use set_joint::set_joint;

@@ -1,7 +1,7 @@
 //! Quantities of a world that are recorded under a name.
 //!
 //! ```text
-//! (q, v), efforts of actuators, reactions of joints  ↦  1, 3 or 4 numbers
+//! (q, v), efforts of actuators, forces of contacts  ↦  1, 3 or 4 numbers
 //! ```
 //!
 //! Frames stand on the axes of their body (principal axes, centre of mass).
@@ -72,9 +72,68 @@ pub enum Together {
     AngularMomentum,
 }
 
+/// A region on a body in which touches are felt, in the axes of its frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Zone {
+    /// A box.
+    Box {
+        /// Half its edges, m.
+        half_extents: DVec3,
+    },
+    /// An ellipsoid, or a ball.
+    Ellipsoid {
+        /// Its half axes, m.
+        half_axes: DVec3,
+    },
+    /// A cylinder along z.
+    Cylinder {
+        /// Its radius, m.
+        radius: f64,
+        /// Half its height, m.
+        half_height: f64,
+    },
+    /// A cylinder along z with half balls at its ends.
+    Capsule {
+        /// Its radius, m.
+        radius: f64,
+        /// Half the height of the cylinder, m.
+        half_height: f64,
+    },
+}
+
+/// The normal force of a contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NormalForce {
+    /// The bodies.
+    pub bodies: [usize; 2],
+    /// Where, in world axes.
+    pub point: DVec3,
+    /// From the first body to the second, in world axes.
+    pub normal: DVec3,
+    /// How large, N.
+    pub force: f64,
+}
+
+/// Mean forces over the last step, as far as sensors measure them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MeasuredForces {
+    /// Of all [`actuators`](super::actuators), N or N m.
+    pub actuators: Vec<f64>,
+    /// Of contacts.
+    pub contacts: Vec<NormalForce>,
+}
+
 /// What a sensor measures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SensorKind {
+    /// The sum of the normal forces on a body whose lines of action, from the contact outward, meet a zone,
+    /// N.
+    Touch {
+        /// The frame of the zone.
+        of: BodyFrame,
+        /// The zone.
+        zone: Zone,
+    },
     /// A coordinate of a joint, m or rad.
     JointPosition(Measured),
     /// Its rate, m/s or rad/s.
@@ -145,6 +204,7 @@ impl SensorKind {
             SensorKind::JointPosition(_)
             | SensorKind::JointVelocity(_)
             | SensorKind::Effort { .. }
+            | SensorKind::Touch { .. }
             | SensorKind::Time
             | SensorKind::Energy { .. } => &[""],
             SensorKind::Orientation(_) | SensorKind::Relative { what: Seen::Orientation, .. } => {
@@ -160,8 +220,8 @@ impl SensorKind {
     }
 }
 
-/// Adds the numbers of all sensors of a world, with the efforts of its actuators.
-pub fn read_sensors(world: &World, state: &WorldState, efforts: &[f64], to: &mut Vec<f64>) {
+/// Adds the numbers of all sensors of a world, with the forces of the last step.
+pub fn read_sensors(world: &World, state: &WorldState, forces: &MeasuredForces, to: &mut Vec<f64>) {
     for sensor in &world.sensors {
         match sensor.kind {
             SensorKind::JointPosition(m) => {
@@ -171,8 +231,9 @@ pub fn read_sensors(world: &World, state: &WorldState, efforts: &[f64], to: &mut
                 to.push(m.sign * coordinate_at(world, state, m.joint, m.coordinate)[1]);
             }
             SensorKind::Effort { actuator, factor } => {
-                to.push(factor * efforts.get(actuator).copied().unwrap_or(0.0));
+                to.push(factor * forces.actuators.get(actuator).copied().unwrap_or(0.0));
             }
+            SensorKind::Touch { of, zone } => to.push(touch(state, &of, &zone, &forces.contacts)),
             SensorKind::Position(of) => to.extend(pose(state, &of).position.to_array()),
             SensorKind::Orientation(of) => {
                 let q = pose(state, &of).rotation;
@@ -197,6 +258,61 @@ pub fn read_sensors(world: &World, state: &WorldState, efforts: &[f64], to: &mut
             }
         }
     }
+}
+
+/// The sum of the normal forces that are felt in a zone.
+fn touch(state: &WorldState, of: &BodyFrame, zone: &Zone, contacts: &[NormalForce]) -> f64 {
+    let at = pose(state, of);
+    let felt = |contact: &&NormalForce| {
+        let Some(side) = contact.bodies.iter().position(|&body| body == of.body) else { return false };
+        let outward = if side == 0 { contact.normal } else { -contact.normal };
+        zone.is_met(at.local_point(contact.point), at.local_vector(outward))
+    };
+    contacts.iter().filter(felt).map(|contact| contact.force).sum()
+}
+
+impl Zone {
+    /// Whether it is met on the way from p along d.
+    fn is_met(&self, p: DVec3, d: DVec3) -> bool {
+        let onward = Some([0.0, f64::INFINITY]);
+        let ball = |radius: f64, p: DVec3| within(onward, p, d, radius).is_some();
+        let cylinder = |radius: f64, half_height: f64| {
+            let across = DVec3::new(1.0, 1.0, 0.0);
+            between(within(onward, p * across, d * across, radius), p.z, d.z, half_height).is_some()
+        };
+        match *self {
+            Zone::Box { half_extents } => {
+                (0..3).fold(onward, |way, k| between(way, p[k], d[k], half_extents[k])).is_some()
+            }
+            Zone::Ellipsoid { half_axes } => within(onward, p / half_axes, d / half_axes, 1.0).is_some(),
+            Zone::Cylinder { radius, half_height } => cylinder(radius, half_height),
+            Zone::Capsule { radius, half_height } => {
+                let end = half_height * DVec3::Z;
+                cylinder(radius, half_height) || ball(radius, p - end) || ball(radius, p + end)
+            }
+        }
+    }
+}
+
+/// The part of a way in which |p + t d| ≤ half; `None` for none.
+fn between(way: Option<[f64; 2]>, p: f64, d: f64, half: f64) -> Option<[f64; 2]> {
+    within(way, p * DVec3::X, d * DVec3::X, half)
+}
+
+/// The part of a way in which ‖p + t d‖ ≤ radius.
+fn within(way: Option<[f64; 2]>, p: DVec3, d: DVec3, radius: f64) -> Option<[f64; 2]> {
+    let [from, to] = way?;
+    let (a, b, c) = (d.dot(d), p.dot(d), p.dot(p) - radius * radius);
+    if a == 0.0 {
+        return way.filter(|_| c <= 0.0);
+    }
+    let square = b * b - a * c;
+    if square < 0.0 {
+        return None;
+    }
+    let root = square.sqrt();
+    let [from, to] = [from.max((-b - root) / a), to.min((root - b) / a)];
+    (from <= to).then_some([from, to])
 }
 
 /// Where a frame stands.
@@ -328,7 +444,8 @@ mod tests {
             named(SensorKind::Time),
         ]);
         let mut found = vec![];
-        read_sensors(&scene.world, &scene.state, &[1.5], &mut found);
+        let forces = MeasuredForces { actuators: vec![1.5], contacts: vec![] };
+        read_sensors(&scene.world, &scene.state, &forces, &mut found);
         let columns: usize = scene.world.sensors.iter().map(|s| s.kind.suffixes().len()).sum();
         assert_eq!(found.len(), columns);
         let half = 0.5_f64.sqrt();
@@ -354,5 +471,27 @@ mod tests {
         .concat();
         let near = found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-14);
         assert!(near, "{found:?}");
+    }
+
+    #[test]
+    fn zones_are_met_where_lines_through_them_say() {
+        let cylinder = Zone::Cylinder { radius: 1.0, half_height: 2.0 };
+        let capsule = Zone::Capsule { radius: 1.0, half_height: 2.0 };
+        let block = Zone::Box { half_extents: DVec3::new(1.0, 2.0, 3.0) };
+        let ball = Zone::Ellipsoid { half_axes: DVec3::new(1.0, 2.0, 3.0) };
+        let met = |zone: Zone, p: [f64; 3], d: DVec3| zone.is_met(p.into(), d);
+        for zone in [cylinder, capsule, block, ball] {
+            // From within; from before it and from behind it.
+            assert!(met(zone, [0.1, 0.2, 0.3], -DVec3::Y) && met(zone, [0.0, 5.0, 0.0], -DVec3::Y));
+            assert!(!met(zone, [0.0, 5.0, 0.0], DVec3::Y) && !met(zone, [1.5, 5.0, 0.0], -DVec3::Y));
+        }
+        // A line across, 2.5 up: over the cylinder, through the end of the capsule within √(1 − ½²) of it.
+        let far = DVec3::new(-9.0, 0.8, 2.5);
+        assert!(!cylinder.is_met(far, DVec3::X) && capsule.is_met(far, DVec3::X));
+        assert!(!capsule.is_met(far + 0.1 * DVec3::Y, DVec3::X) && block.is_met(far, DVec3::X));
+        // (y/2)² + (z/3)² at the ellipsoid.
+        let edge = 2.0 * (1.0 - (2.5_f64 / 3.0).powi(2)).sqrt();
+        let across = |y: f64| ball.is_met(DVec3::new(-9.0, y, 2.5), DVec3::X);
+        assert!(across(edge - 1e-9) && !across(edge + 1e-9));
     }
 }

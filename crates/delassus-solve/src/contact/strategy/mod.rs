@@ -110,7 +110,9 @@ impl<const D: usize> IslandSolver<D> {
         if options.method != Method::Auto || reached || budget.ended().is_some() {
             return end(error, steps);
         }
-        if let Some((found, status, pivots)) = pivot(island, options.tolerance) {
+        // Who bounds the work of a solve asks for a point, and not for a proof that there is none.
+        let proves = options.max_work.is_none();
+        if let Some((found, status, pivots)) = pivot(island, options.tolerance, proves) {
             let exact = island.error(&found, &mut self.u[..r.len()]);
             steps += pivots;
             if exact < error || (swallowed && exact <= target) {
@@ -118,7 +120,8 @@ impl<const D: usize> IslandSolver<D> {
                 r.copy_from_slice(&found);
             }
             if status == Status::NoSolution {
-                return IslandEnd { error, iterations: steps, unsolvable: swallowed || error > target };
+                let unsolvable = proves && (swallowed || error > target);
+                return IslandEnd { error, iterations: steps, unsolvable };
             }
         }
         if error <= target {

@@ -29,7 +29,9 @@ use super::static_friction::{MAX_FRICTION_ROUNDS, StaticFriction};
 use super::velocity_solve::{FailedSolves, FallbackSolver, Goal, SolveInput};
 use super::warm_start::{Impulses, name_of};
 use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
-use crate::world::{Action, ActionKind, BodyState, FIXED_SLOT, RowKind, row_velocity};
+use crate::world::{
+    Action, ActionKind, BodyState, FIXED_SLOT, MeasuredForces, NormalForce, RowKind, row_velocity,
+};
 use instant::Instant;
 
 /// Bilateral rows of joints up to which the jam test takes them into account.
@@ -94,6 +96,18 @@ impl Stepper {
             let inputs = acting.filter(|(_, action)| action.kind.input().is_some());
             inputs.map(move |(k, _)| self.impulses.rows[first + k] / dt)
         })
+    }
+
+    /// What sensors measure of the forces of the last step.
+    pub fn measured_forces(&self) -> MeasuredForces {
+        let pressing = self.contact_forces().filter(|(_, normal, _)| *normal > 0.0);
+        let contacts = pressing.map(|(contact, force, _)| NormalForce {
+            bodies: contact.bodies.map(|body| body as usize),
+            point: contact.point,
+            normal: contact.normal,
+            force,
+        });
+        MeasuredForces { actuators: self.actuator_forces().collect(), contacts: contacts.collect() }
     }
 
     /// The forces of contacts now: those that the next step would begin with, and which others would do as

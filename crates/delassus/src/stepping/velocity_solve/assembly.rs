@@ -14,6 +14,7 @@ use delassus_solve::problem::{ContactProblem, Form, Law};
 use super::SolveInput;
 use super::bounds::{BoundedRows, servo_bounds};
 use super::reduced::ReducedMotion;
+use super::rounded_motion::take_out_rounding;
 use crate::stepping::warm_start::Impulses;
 use crate::world::{FIXED_SLOT, RowKind, TreeBasis, row_velocity};
 
@@ -217,6 +218,16 @@ impl Assembly {
         }
         force.clone_from(self.reduced.motion());
         force.resize(dofs, 0.0);
+    }
+
+    /// Takes out of y* what rows have of it by rounding; whether nothing else is left of their velocities.
+    pub(super) fn take_out_rounding(&mut self) -> bool {
+        let GlobalForm { jacobian_transposed, force, bias, .. } = GlobalForm::of(&mut self.problem.form);
+        let rounded = take_out_rounding(jacobian_transposed, bias, force);
+        if rounded {
+            self.reduced.set_motion(force);
+        }
+        rounded
     }
 
     /// b ← b + H v_p.

@@ -21,6 +21,7 @@ mod least_norm;
 mod other_motion;
 mod reduced;
 mod rest;
+mod rounded_motion;
 mod row_check;
 mod standstill;
 
@@ -55,6 +56,8 @@ const MAX_NEWTON_ROUNDS: usize = 4;
 const MIN_TIED_ROUNDS: usize = 8;
 /// Rounds that may fail: the next one differs by a row, and fails as well.
 const MAX_FAILED_ROUNDS: usize = 3;
+/// A round whose rows probably contradict each other gets this part of the work, once.
+const HASTY_WORK_DIVISOR: u64 = 64;
 /// Impulses that Newton's method has found with the bounds solve the rows without them up to this part of the
 /// tolerance: they are as exact as another solve would make them.
 const SETTLED_RATIO: f64 = 1e-3;
@@ -166,6 +169,8 @@ impl VelocitySolver {
         self.velocity_before.clear();
         self.velocity_before.extend_from_slice(v);
         let (mut outcome, mut failures) = (SolveOutcome::NOTHING, 0);
+        let hasty = SolveInput { options: with_little_work(&input.options), ..*input };
+        let mut in_haste = false;
         self.settled = false;
         let settles = bounded && settles_bounds(input);
         let most_rounds =
@@ -176,13 +181,16 @@ impl VelocitySolver {
             // Rows that hold may contradict each other until some are at their bounds: other methods take
             // long to find no solution. Rest is asked for beside a solution, and is not worth that.
             self.newton_alone = settles && (round == 0 || input.goal == Goal::Rest);
-            let solved = self.solve_unknown(input, impulses, v)?;
+            // Where rows that hold contradict each other, any point shows which of them give way.
+            in_haste = settles && round > 0 && !self.settled && failures == 0 && !in_haste;
+            let solved = self.solve_unknown(if in_haste { &hasty } else { input }, impulses, v)?;
             outcome = SolveOutcome { iterations: outcome.iterations + solved.iterations, ..solved };
             let ends = [&self.velocity_before[..], v];
             let solves = solved.status == Status::Solved;
-            if !bounded
-                || !(self.newton_alone && !solves || self.bounds.update(input, &impulses.rows, ends, round))
-            {
+            let again = self.newton_alone && !solves
+                || bounded && self.bounds.update(input, &impulses.rows, ends, round)
+                || in_haste && !solves;
+            if !bounded || !again {
                 break;
             }
             // Where a row hardly moves at its bound, rounding sends it there and back for ever.
@@ -190,7 +198,7 @@ impl VelocitySolver {
             if ties && self.row_error(input, impulses, v) <= input.options.tolerance {
                 break;
             }
-            failures += usize::from(!solves && round > 0);
+            failures += usize::from(!solves && round > 0 && !in_haste);
             if round + 1 == most_rounds || failures == MAX_FAILED_ROUNDS {
                 outcome.status = Status::Stalled;
                 break;
@@ -354,7 +362,7 @@ impl VelocitySolver {
     /// Solves what is assembled, joints alone by one factorization.
     fn solve_assembled(&mut self, input: &SolveInput<'_>) -> Result<SolveOutcome, InvalidProblem> {
         let options = &input.options;
-        if let Some(outcome) = self.solve_joints_alone(options) {
+        if let Some(outcome) = self.solve_joints_alone(options).or_else(|| self.try_none(input)) {
             return Ok(outcome);
         }
         let (problem, solution) = (&self.assembly.problem, &mut self.found.solution);
@@ -404,6 +412,23 @@ impl VelocitySolver {
             residual,
             iterations,
         }))
+    }
+
+    /// No impulses, where jointed bodies move together as they are: what rows have of a velocity then is the
+    /// rounding of its terms, and methods would look for digits in it.
+    fn try_none(&mut self, input: &SolveInput<'_>) -> Option<SolveOutcome> {
+        if input.tree.is_none() || input.goal == Goal::Check {
+            return None;
+        }
+        let none = |r: &mut Vec<f64>| {
+            r.fill(0.0);
+            Some(0)
+        };
+        let found = self.found.try_change(&self.assembly.problem, input.options.tolerance, none);
+        if found.is_some() || !self.assembly.take_out_rounding() {
+            return found;
+        }
+        self.found.try_change(&self.assembly.problem, input.options.tolerance, none)
     }
 
     /// Solves bilateral rows by one factorization, where there are no others.
@@ -514,6 +539,11 @@ impl VelocitySolver {
         }
         reduced.scatter(tree, input, &mut impulses.rows, v);
     }
+}
+
+/// A small part of the work that is allowed, where that is bounded.
+fn with_little_work(options: &ContactOptions) -> ContactOptions {
+    ContactOptions { max_work: options.max_work.map(|work| work / HASTY_WORK_DIVISOR), ..*options }
 }
 
 /// The part of its terms up to which a motion is one that a solve left, where bodies are at rest.

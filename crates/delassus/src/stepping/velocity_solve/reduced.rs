@@ -250,6 +250,12 @@ impl ReducedMotion {
             self.offset = self.offset.max(term / factor.diagonal(tree, row.first()));
         }
         tree.reduce(factor, motion);
+        // y² is an energy: where weights are carried and all else is at rest, only rounding is left of them.
+        let mass: f64 = masses.mass.chunks_exact(6).map(|m| m[0]).sum();
+        let rounding = ROUNDINGS * f64::EPSILON * input.fall * mass.sqrt();
+        if motion.iter().all(|y| y.abs() <= rounding) {
+            motion.fill(0.0);
+        }
     }
 
     /// v_p, where it is not zero.
@@ -260,6 +266,11 @@ impl ReducedMotion {
     /// y*.
     pub(super) fn motion(&self) -> &Vec<f64> {
         &self.motion
+    }
+
+    /// Changes y* by rounding.
+    pub(super) fn set_motion(&mut self, motion: &[f64]) {
+        self.motion.copy_from_slice(motion);
     }
 
     /// The next rows are none that are known.

@@ -22,6 +22,9 @@ use crate::world::{FIXED_SLOT, Masses, Row, RowKind, Rows};
 /// thousand roundings; a chain of twenty links has four hundred.
 const ELSEWHERE_RATIO: f64 = 1e-2;
 
+/// Velocities below so many roundings of what gravity gives in a step are none.
+const ROUNDINGS: f64 = 16.0;
+
 /// Errors below this part of the tolerance count without what is elsewhere, which only makes them less.
 const SMALL_ERROR_RATIO: f64 = 0.1;
 
@@ -101,7 +104,10 @@ impl RowCheck {
             (0..6).for_each(|c| energies[c] += m[c] * t[c] * t[c]);
         }
         let twice_energy = sum_of(&energies);
-        self.elsewhere = ELSEWHERE_RATIO * twice_energy.sqrt();
+        // Where weights are carried and all else is at rest, what is left of them is their rounding.
+        let mass: f64 = masses.mass.chunks_exact(6).map(|m| m[0]).sum();
+        let rounding = ROUNDINGS * f64::EPSILON * end.input.fall * mass.sqrt();
+        self.elsewhere = (ELSEWHERE_RATIO * twice_energy.sqrt()).max(rounding / end.input.options.tolerance);
         self.inexact.clear();
         self.inexact.resize(self.terms.len(), 0.0);
     }
