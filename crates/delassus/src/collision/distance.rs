@@ -4,10 +4,10 @@
 //! d(q′) ≥ d(q) − Σ over both shapes of ( |x′ − x| + 2 R |ε′ ∓ ε| )
 //! ```
 //!
-//! d is a lower bound of the distance of two shapes at their poses q = (x, ε), R the radius of a ball around a
-//! shape about the origin of its axes. A rotation by θ moves what is at the distance R from there by at most
-//! 2 R sin θ/2, and |ε′ ∓ ε| = 2 sin θ/4 of the unit quaternions of both rotations. So a pair that was measured
-//! once is not measured again until it may have come nearer than asked for.
+//! d is a lower bound of the distance of two shapes at their poses q = (x, ε), R the radius of a ball around
+//! a shape about the origin of its axes. A rotation by θ moves what is at the distance R from there by at
+//! most 2 R sin θ/2, and |ε′ ∓ ε| = 2 sin θ/4 of the unit quaternions of both rotations. So a pair that was
+//! measured once is not measured again until it may have come nearer than asked for.
 
 use crate::world::Pose;
 

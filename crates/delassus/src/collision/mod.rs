@@ -124,20 +124,18 @@ impl Collider {
         let nowhere = [DVec3::INFINITY, DVec3::NEG_INFINITY];
         let bounds = vec![nowhere; proxies.len()];
         let poses = vec![Pose::IDENTITY; proxies.len()];
-        let (tree, pairs, silent) = (Tree::default(), Vec::new(), Vec::new());
-        let (moves, measured, distances) = (vec![1; proxies.len()], Vec::new(), Vec::new());
         Collider {
+            moves: vec![1; proxies.len()],
             proxies,
             poses,
             bounds,
-            tree,
+            tree: Tree::default(),
             solids,
-            pairs,
-            silent,
+            pairs: Vec::new(),
+            silent: Vec::new(),
             plane_margin: -1.0,
-            moves,
-            measured,
-            distances,
+            measured: Vec::new(),
+            distances: Vec::new(),
         }
     }
 
