@@ -21,6 +21,7 @@ mod parry;
 mod polytope;
 mod primitives;
 mod rims;
+mod seams;
 mod sweep;
 
 pub use contact::{Contact, Features, contact_name, contact_names, pair_name};
@@ -36,11 +37,8 @@ use box_box::Block;
 use clip::Polygon;
 use distance::Distance;
 use parry::{Solids, Tree};
-use primitives::MAX_SEAM_STEP;
+use seams::drop_seams;
 use sweep::{Mover, sweep};
-
-/// Square of the sine between two faces that are flush: a rise of 10 µm over a metre.
-const MAX_FLUSH_ANGLE_SQUARED: f64 = 1e-10;
 
 /// Boxes are measured up to so many times the gap that is asked for: margins change with velocities.
 const SPARE_GAP_RATIO: f64 = 2.0;
@@ -378,46 +376,6 @@ fn has_bits_of(a: &Pose, b: &Pose) -> bool {
     let (p, q, r, s) = (&a.position, &b.position, &a.rotation, &b.rotation);
     (same(p.x, q.x) && same(p.y, q.y) && same(p.z, q.z))
         && (same(r.x, s.x) && same(r.y, s.y) && same(r.z, s.z) && same(r.w, s.w))
-}
-
-/// Drops contacts of round shapes with an edge or a corner that lies flush behind a face on which they are
-/// already: what rolls from one floor tile to the next does not meet the edge of the second.
-fn drop_seams(state: &WorldState, contacts: &mut Vec<Contact>) {
-    let round = |c: &Contact| c.radius[0] + c.radius[1] > 0.0;
-    let at = |c: &Contact, side: usize| state.bodies[c.bodies[side] as usize].pose;
-    let shape = |c: &Contact, side: usize| (c.bodies[side], c.shapes[side]);
-    let hidden = |c: &Contact, all: &[Contact]| {
-        let Some((owner, faces)) = edge_owner(c).filter(|_| round(c)) else { return false };
-        let (rotation, edge) = (at(c, owner).rotation, at(c, owner).point(c.core[owner]));
-        all.iter().any(|f| {
-            let (side, normal) = match f.features {
-                Features::FaceOfA(n) => (0, n),
-                Features::FaceOfB(n) => (1, n),
-                _ => return false,
-            };
-            let same = shape(f, 1 - side) == shape(c, 1 - owner) && shape(f, side) != shape(c, owner);
-            let (n, foot) = (at(f, side).rotation * normal, at(f, side).point(f.core[side]));
-            same && n.dot(edge - foot).abs() <= MAX_SEAM_STEP
-                && faces.iter().any(|face| (rotation * *face - n).length_squared() <= MAX_FLUSH_ANGLE_SQUARED)
-        })
-    };
-    // Edges hide nothing, so that the order does not matter.
-    for k in (0..contacts.len()).rev() {
-        if hidden(&contacts[k], contacts) {
-            contacts.remove(k);
-        }
-    }
-}
-
-/// Which side of a contact touches with an edge or a corner, and the faces beside it.
-fn edge_owner(contact: &Contact) -> Option<(usize, [DVec3; 3])> {
-    match contact.features {
-        Features::WedgeOfA(m, n) => Some((0, [m, n, n])),
-        Features::WedgeOfB(m, n) => Some((1, [m, n, n])),
-        Features::CornerOfA(faces) => Some((0, faces)),
-        Features::CornerOfB(faces) => Some((1, faces)),
-        _ => None,
-    }
 }
 
 impl Proxy {

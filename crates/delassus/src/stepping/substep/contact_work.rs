@@ -13,11 +13,13 @@
 
 use delassus_solve::problem::InvalidProblem;
 
+use super::super::Stepper;
 use super::super::linearization::Linearization;
 use super::super::model::Model;
 use super::super::row_targets::{RowTargets, SubstepPlan, SubstepView};
 use super::super::velocity_solve::SolveOutcome;
 use super::super::warm_start::Impulses;
+use super::HalfEnd;
 use super::half_solve::{Half, HalfSolve, HalfSolver};
 use crate::world::FIXED_SLOT;
 
@@ -35,6 +37,15 @@ pub(super) struct ContactWork {
     pub(super) energy: f64,
     /// K·Δv of the weights.
     pub(super) weights: f64,
+}
+
+impl Stepper {
+    /// Work of the impulses of contacts in the solve of a half, made last.
+    pub(super) fn contact_work(&self, plan: &SubstepPlan, half: Half) -> ContactWork {
+        let HalfEnd { before_kick, impulses, velocity, .. } = &self.substep.end;
+        let velocities = [before_kick, self.substep.solver.velocity_before(half), velocity];
+        ContactWork::of(&self.model, &self.linearization, plan, impulses, velocities)
+    }
 }
 
 impl ContactWork {

@@ -573,13 +573,6 @@ impl Stepper {
         self.impulses.rows.iter_mut().zip(&impulses.rows).for_each(|(a, b)| *a += b);
     }
 
-    /// Work of the impulses of contacts in the solve of a half, made last.
-    fn contact_work(&self, plan: &SubstepPlan, half: Half) -> ContactWork {
-        let HalfEnd { before_kick, impulses, velocity, .. } = &self.substep.end;
-        let velocities = [before_kick, self.substep.solver.velocity_before(half), velocity];
-        ContactWork::of(&self.model, &self.linearization, plan, impulses, velocities)
-    }
-
     fn report_jams(&mut self, h: f64, report: &mut StepReport) {
         let SubstepWorkspace { start, end, jam_velocity, .. } = &mut self.substep;
         let search = JamSearch {
