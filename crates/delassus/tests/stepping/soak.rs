@@ -551,6 +551,8 @@ fn loops_with_friction_are_solved_or_given_up_soon() {
     assert!(wrong.is_none() && found.steps == 3, "{wrong:?}");
     // A slider with friction that comes to rest.
     worlds(1297..1298, trial(60), 1, false);
+    // One whose load grows with its friction.
+    worlds(3126..3127, trial(200), 1, false);
 }
 
 /// A cylinder that rocks on a plane, and boxes that rebound with friction, by the half-implicit scheme.

@@ -17,6 +17,10 @@ use crate::world::{Row, RowKind, Rows, row_mobility, row_velocity};
 /// From these rounds on a bound that follows its load goes only a part of the way to the next: where the load
 /// falls as the friction grows, whole steps go to and fro about the bound that both agree on.
 const DAMPED_BOUNDS: [(usize, f64); 3] = [(40, 0.05), (24, 0.2), (8, 0.5)];
+/// Up to these rounds a secant takes it there, where what the load asks for grows by less than this part of
+/// the bound.
+const SECANT_ROUNDS: usize = 24;
+const MAX_SECANT_SLOPE: f64 = 0.99;
 /// An impulse that is given reaches its bound from this part of it on: where it does not, that costs a round.
 const REACHED_RATIO: f64 = 1.0 - 1e-6;
 /// A bound that follows the load of its joint has converged when it changes by less than this part of itself,
@@ -32,6 +36,8 @@ pub(super) struct BoundedRows {
     side: Vec<i8>,
     /// The bound on its impulse; infinite where there is none.
     bound: Vec<f64>,
+    /// A bound at which a late round solved, and the one that its loads asked for; not numbers before.
+    tried: Vec<[f64; 2]>,
 }
 
 impl BoundedRows {
@@ -46,6 +52,8 @@ impl BoundedRows {
             self.bound.resize(rows.rows.len(), f64::INFINITY);
             return false;
         }
+        self.tried.clear();
+        self.tried.resize(rows.rows.len(), [f64::NAN; 2]);
         let mut any = false;
         for (i, row) in rows.rows.iter().enumerate() {
             let (mut bound, mut side) = (force_bound(&row.kind, 0.0) * duration, 0);
@@ -153,7 +161,7 @@ impl BoundedRows {
             let settled = BOUND_TOLERANCE_RATIO * input.options.tolerance * (now + self.bound[i]);
             changed |= self.side[i] != 0 && (now - self.bound[i]).abs() > settled;
             self.bound[i] = match damped {
-                Some(part) if self.side[i] != 0 => self.bound[i] + part * (now - self.bound[i]),
+                Some(part) if self.side[i] != 0 => self.next_bound(i, now, part, round),
                 _ => now,
             };
             let r = row_impulse[i];
@@ -173,6 +181,18 @@ impl BoundedRows {
             }
         }
         changed
+    }
+
+    /// The next bound of a row whose loads ask for `now`: where the line through this and the one before meets
+    /// what it asks for, as long as such steps may lead there soon; later a part of the way.
+    fn next_bound(&mut self, i: usize, now: f64, part: f64, round: usize) -> f64 {
+        let bound = self.bound[i];
+        let [x, y] = std::mem::replace(&mut self.tried[i], [bound, now]);
+        let slope = (now - y) / (bound - x);
+        let next = bound + (now - bound) / (1.0 - slope);
+        // NaN is no slope.
+        let meets = slope < MAX_SECANT_SLOPE && next >= 0.0;
+        if round < SECANT_ROUNDS && meets { next } else { bound + part * (now - bound) }
     }
 
     /// Lets a servo go to a bound of its force or back; whether it did.
