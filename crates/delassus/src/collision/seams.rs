@@ -1,4 +1,4 @@
-//! Seams: edges and corners that lie flush behind a face of a neighbour, which a round shape passes unhindered.
+//! Seams: edges and corners flush behind a face of a neighbour, which a round shape passes unhindered.
 //!
 //! ```text
 //! abs( n·(x_e − x_f) ) ≤ ε ,   |m − n|² ≤ δ²   for a face m beside the edge

@@ -183,8 +183,8 @@ impl BoundedRows {
         changed
     }
 
-    /// The next bound of a row whose loads ask for `now`: where the line through this and the one before meets
-    /// what it asks for, as long as such steps may lead there soon; later a part of the way.
+    /// The next bound of a row whose loads ask for `now`: where the line through this and the one before
+    /// meets what it asks for, as long as such steps may lead there soon; later a part of the way.
     fn next_bound(&mut self, i: usize, now: f64, part: f64, round: usize) -> f64 {
         let bound = self.bound[i];
         let [x, y] = std::mem::replace(&mut self.tried[i], [bound, now]);

@@ -378,8 +378,8 @@ fn is_promising(first: &SolveOutcome, input: &SolveInput<'_>) -> bool {
         && first.residual > ROUNDING_RESIDUAL
 }
 
-/// Whether a solve of very many contacts, which has its own bound, came to it: other starts were among what it
-/// tried, and one more would take as long again.
+/// Whether a solve of very many contacts, which has its own bound, came to it: other starts were among what
+/// it tried, and one more would take as long again.
 fn has_spent_all(first: &SolveOutcome, input: &SolveInput<'_>) -> bool {
     first.status == Status::MaxIterations && input.options.max_work.is_none()
 }
