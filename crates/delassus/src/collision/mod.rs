@@ -15,7 +15,6 @@ mod clip;
 mod contact;
 mod contact_rows;
 mod convex;
-mod convex_parts;
 mod distance;
 mod parry;
 mod polytope;
@@ -25,7 +24,7 @@ mod seams;
 mod sweep;
 
 pub use contact::{Contact, Features, contact_name, contact_names, pair_name};
-pub use convex_parts::convex_parts;
+pub use parry::convex_parts;
 
 pub(crate) use contact_rows::{ContactRows, MAX_CONTACT_ROWS};
 pub(crate) use sweep::Sweep;

@@ -1,5 +1,5 @@
 //! The interface to parry: a tree of boxes, hulls, and the direction in which two convex shapes are nearest
-//! or overlap the least. No other file knows parry.
+//! or overlap the least. Only this file and its folder know parry.
 //!
 //! ```text
 //! n = arg max over |n| = 1 of  min n·B − max n·A        A, B ⊂ ℝ³ convex
@@ -10,6 +10,7 @@
 //! with its face, and with an edge or a corner only where no triangle beside it is nearer, so that what
 //! slides over a flat mesh does not catch on the lines between triangles.
 
+mod convex_parts;
 mod mesh_mesh;
 mod separation;
 
@@ -31,6 +32,8 @@ use super::primitives::{on_plane, touch};
 use crate::world::{Pose, ShapeKind, open_edges};
 use mesh_mesh::{Edge, NO_EDGE, convex_edges, mesh_mesh};
 use separation::approach_origin;
+
+pub use convex_parts::convex_parts;
 
 /// What rounding leaves of the distance of a point from a plane, as a part of the size of the shapes, with
 /// much to spare.

@@ -125,7 +125,9 @@ impl FallbackSolver {
         self.chose_rest = false;
         // What counts by its rounding sticks, as far as numbers can say.
         let sticks = first.status == Status::Solved && first.residual > input.options.tolerance;
-        if !exhausted && !input.contacts.is_empty() && !sticks {
+        // The search for rest is a solve with another law, which has no less to do.
+        let searches = !exhausted && !has_spent_all(&first, input);
+        if searches && !input.contacts.is_empty() && !sticks {
             first = self.keep_rest(first, input, start, impulses, v)?;
         }
         if first.status == Status::Solved {

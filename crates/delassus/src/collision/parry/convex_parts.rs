@@ -12,6 +12,8 @@
 use glam::DVec3;
 use parry3d_f64::transformation::vhacd::{VHACD, VHACDParameters};
 
+use crate::world::convex_hull;
+
 /// Voxels along the longest side.
 const RESOLUTION: u32 = 64;
 /// How much of the hull of the whole a part may leave empty in its own.
@@ -33,6 +35,9 @@ pub fn convex_parts(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Vec<Vec<DVec3
     }
     // Of extent one, at the origin: what the method compares with fixed numbers does not depend on units.
     let unit: Vec<DVec3> = vertices.iter().map(|v| (*v - low) / longest).collect();
+    if is_convex(&unit, triangles) {
+        return vec![vertices.to_vec()];
+    }
     let parameters = VHACDParameters {
         concavity: CONCAVITY,
         resolution: RESOLUTION,
@@ -45,10 +50,21 @@ pub fn convex_parts(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Vec<Vec<DVec3
     parts.into_iter().map(|(points, _)| back(points)).collect()
 }
 
+/// Whether a mesh fills its hull up to what a part may leave empty: voxels would cut its faces apart.
+fn is_convex(vertices: &[DVec3], triangles: &[[u32; 3]]) -> bool {
+    let six_volumes = |triangles: &[[u32; 3]]| -> f64 {
+        let corner = |i: u32| vertices[i as usize];
+        triangles.iter().map(|&[a, b, c]| corner(a).dot(corner(b).cross(corner(c)))).sum()
+    };
+    let Some(hull) = convex_hull(vertices) else { return false };
+    let [own, whole] = [triangles, &hull].map(six_volumes);
+    (whole - own).abs() <= CONCAVITY * whole
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::{ShapeKind, convex_hull, shape_mass};
+    use crate::world::{ShapeKind, shape_mass};
 
     /// A prism over a polygon in x and y that triangles cover, from z = 0 to 1.
     fn prism(outline: &[[f64; 2]], cover: &[[u32; 3]]) -> (Vec<DVec3>, Vec<[u32; 3]>) {
