@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
 from itertools import product
 
 from .closure import Closure
@@ -490,8 +489,12 @@ def is_broken(found):
     return any(x.hi < 0 for x in found[0]) or any(not x.holds_zero() for x in found[1])
 
 
-@cache
+TURNED = {}
+
+
 def turned(low, high):
-    """Cosine and sine of the angles between two."""
-    angles = of(low, high)
-    return cos(angles), sin(angles)
+    """Cosine and sine of the angles between two, computed once."""
+    if (low, high) not in TURNED:
+        angles = of(low, high)
+        TURNED[low, high] = cos(angles), sin(angles)
+    return TURNED[low, high]

@@ -61,9 +61,10 @@ const HASTY_WORK_DIVISOR: u64 = 64;
 /// Impulses that Newton's method has found with the bounds solve the rows without them up to this part of the
 /// tolerance: they are as exact as another solve would make them.
 const SETTLED_RATIO: f64 = 1e-3;
-/// A solve leaves less than this part of the tolerance of a motion, and bodies at rest shall keep none of it.
-/// The check of the rows has the velocities that they get, and decides.
-const LEFT_RATIO: f64 = 0.1;
+/// A solve leaves up to the tolerance of a motion, and bodies at rest shall keep none of it: a chain on a
+/// floor would roll on for a second with what rounding left of it. The check of the rows has the velocities
+/// that they get, and decides.
+const LEFT_RATIO: f64 = 1.0;
 /// Contacts up to which the impulses of the step before are tried first in motion too: what slides or rolls
 /// by itself has the same ones from step to step, and the check costs a part of a solve.
 const MAX_CHECKED_CONTACTS: usize = 8;
@@ -414,10 +415,11 @@ impl VelocitySolver {
         }))
     }
 
-    /// No impulses, where jointed bodies move together as they are: what rows have of a velocity then is the
-    /// rounding of its terms, and methods would look for digits in it.
+    /// No impulses, where jointed bodies without contacts move together as they are: what rows have of a
+    /// velocity then is the rounding of its terms, and methods would look for digits in it. With contacts,
+    /// impulses of the size of rounding are what brings bodies to rest to the bit.
     fn try_none(&mut self, input: &SolveInput<'_>) -> Option<SolveOutcome> {
-        if input.tree.is_none() || input.goal == Goal::Check {
+        if input.tree.is_none() || input.goal == Goal::Check || !input.contacts.is_empty() {
             return None;
         }
         let none = |r: &mut Vec<f64>| {
