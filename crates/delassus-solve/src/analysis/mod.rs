@@ -168,7 +168,7 @@ pub fn analyze(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
 
 /// As [`analyze`], for a problem whose numbers are better known than by the doubles that they round to.
 pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &EnumerateOptions) -> Analysis {
-    let mut analysis = judge_written(dynamics, written, options);
+    let mut analysis = written_verdicts(dynamics, written, options);
     analysis.data = Some(written.has(Clone::clone));
     analysis
 }
@@ -189,7 +189,7 @@ pub fn glance(dynamics: &Dynamics) -> Analysis {
     analysis
 }
 
-fn judge_written(dynamics: &Dynamics, written: &Written, options: &EnumerateOptions) -> Analysis {
+fn written_verdicts(dynamics: &Dynamics, written: &Written, options: &EnumerateOptions) -> Analysis {
     let modes = exact_modes(dynamics.coordinates() + dynamics.jacobian.rows());
     let exact = match written {
         _ if modes == 0 => None,

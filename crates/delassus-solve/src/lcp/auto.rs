@@ -101,7 +101,8 @@ pub fn solve_mlcp(mlcp: &Mlcp, solver: Solver, tolerance: f64) -> LcpSolution {
 
 /// The mixed problem that stands for another, whose own residual is checked: a solution needs no check by
 /// rational arithmetic, which would be one of the rounding of its data. That there is none does, and holds
-/// for the data as they are rounded; without `proves` a method's word is taken for it.
+/// for the data as they are rounded; without `proves`, where work is bounded, it is no more than a reason to
+/// look no further, and no caller reports it.
 pub fn solve_lifted_mlcp(mlcp: &Mlcp, tolerance: f64, proves: bool) -> LcpSolution {
     let found =
         without_overflow(mlcp_by(mlcp, &mlcp.measure(), Solver::Auto, tolerance), &mlcp.matrix, &mlcp.vector);

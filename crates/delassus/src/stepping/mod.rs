@@ -352,7 +352,7 @@ impl Stepper {
         let t = self.state.t;
         let mut report = self.advance(ContactEnergy::Bounded)?;
         if let Some(StepFailure::JointEnergy { .. }) = report.failure {
-            return Ok(self.take_back_step(t, report));
+            return Ok(self.rollback_step(t, report));
         }
         self.separate_overlaps(&mut report);
         let Stepper { model, state, linearization, impulses, trend, steady, .. } = self;
@@ -363,7 +363,7 @@ impl Stepper {
 
     /// Back to the start of a step that cannot be made, at t: nothing of it is taken, whatever its first
     /// substeps gave.
-    fn take_back_step(&mut self, t: f64, report: StepReport) -> StepReport {
+    fn rollback_step(&mut self, t: f64, report: StepReport) -> StepReport {
         self.state.t = t;
         self.clock.restart(t);
         self.handed_over.clear();

@@ -26,29 +26,29 @@ const DEPENDENT: f64 = 1e-14;
 /// Multiplications of one factorization up to which it is worth its while.
 const MOST_WORK: usize = 400_000;
 /// Most coordinates of a cone, and equations that are worked on together.
-const WIDE: usize = 3;
+const MAX_CONE_ROWS: usize = 3;
 
-type Small = [f64; WIDE];
+type Small = [f64; MAX_CONE_ROWS];
 
 /// Coordinates of a cone, and the columns of A there.
 struct Block {
     first: usize,
     dim: usize,
     /// The columns, in three equations at a time: their number, and of each its entries.
-    tiles: Vec<(usize, [Small; WIDE])>,
+    tiles: Vec<(usize, [Small; MAX_CONE_ROWS])>,
 }
 
 impl Block {
     fn new(first: usize, columns: &[Vec<(usize, f64)>]) -> Self {
-        let mut places: Vec<usize> = columns.iter().flatten().map(|e| e.0 / WIDE).collect();
+        let mut places: Vec<usize> = columns.iter().flatten().map(|e| e.0 / MAX_CONE_ROWS).collect();
         places.sort_unstable();
         places.dedup();
-        let mut tiles: Vec<(usize, [Small; WIDE])> =
-            places.into_iter().map(|place| (place, [[0.0; WIDE]; WIDE])).collect();
+        let mut tiles: Vec<(usize, [Small; MAX_CONE_ROWS])> =
+            places.into_iter().map(|place| (place, [[0.0; MAX_CONE_ROWS]; MAX_CONE_ROWS])).collect();
         for (k, column) in columns.iter().enumerate() {
             for (row, x) in column {
-                let tile = tiles.binary_search_by_key(&(row / WIDE), |tile| tile.0);
-                tile.iter().for_each(|&at| tiles[at].1[row % WIDE][k] = *x);
+                let tile = tiles.binary_search_by_key(&(row / MAX_CONE_ROWS), |tile| tile.0);
+                tile.iter().for_each(|&at| tiles[at].1[row % MAX_CONE_ROWS][k] = *x);
             }
         }
         Block { first, dim: columns.len(), tiles }
@@ -85,13 +85,15 @@ impl InteriorPoint {
     /// together.
     pub(super) fn new(cones: &[Vec<Vec<(usize, f64)>>], mut b: Vec<f64>) -> Option<Self> {
         let (mut blocks, mut first) = (vec![], 0);
-        b.resize(b.len().next_multiple_of(WIDE), 0.0);
+        b.resize(b.len().next_multiple_of(MAX_CONE_ROWS), 0.0);
         let mut lowest: Vec<u32> = (0..b.len() as u32).collect();
         for columns in cones {
             let block = Block::new(first, columns);
             for (place, _) in &block.tiles {
-                let least = WIDE * block.tiles[0].0;
-                lowest[WIDE * place..][..WIDE].iter_mut().for_each(|x| *x = (*x).min(least as u32));
+                let least = MAX_CONE_ROWS * block.tiles[0].0;
+                lowest[MAX_CONE_ROWS * place..][..MAX_CONE_ROWS]
+                    .iter_mut()
+                    .for_each(|x| *x = (*x).min(least as u32));
             }
             first += block.dim;
             blocks.push(block);
@@ -187,7 +189,10 @@ impl InteriorPoint {
         for block in &self.blocks {
             let own = padded(block.of(x)).map(|x| f * x);
             for (place, entries) in &block.tiles {
-                y[WIDE * place..][..WIDE].iter_mut().zip(entries).for_each(|(y, e)| *y += inner(e, &own));
+                y[MAX_CONE_ROWS * place..][..MAX_CONE_ROWS]
+                    .iter_mut()
+                    .zip(entries)
+                    .for_each(|(y, e)| *y += inner(e, &own));
             }
         }
     }
@@ -195,10 +200,10 @@ impl InteriorPoint {
     /// out ← Aᵀ y.
     fn transpose_product(&self, y: &[f64], out: &mut [f64]) {
         for block in &self.blocks {
-            let mut sum = [0.0; WIDE];
+            let mut sum = [0.0; MAX_CONE_ROWS];
             for (place, entries) in &block.tiles {
-                for (y, e) in y[WIDE * place..][..WIDE].iter().zip(entries) {
-                    (0..WIDE).for_each(|k| sum[k] += e[k] * y);
+                for (y, e) in y[MAX_CONE_ROWS * place..][..MAX_CONE_ROWS].iter().zip(entries) {
+                    (0..MAX_CONE_ROWS).for_each(|k| sum[k] += e[k] * y);
                 }
             }
             block.of_mut(out).copy_from_slice(&sum[..block.dim]);
@@ -218,15 +223,17 @@ impl InteriorPoint {
         for (block, Scaling { h, .. }) in self.blocks.iter().zip(scaling) {
             for (i, (place, entries)) in block.tiles.iter().enumerate() {
                 let scaled = entries.map(|e| times(h, &e));
-                for (row, he) in (WIDE * place..).zip(&scaled) {
+                for (row, he) in (MAX_CONE_ROWS * place..).zip(&scaled) {
                     let from = s.first(row);
                     let own = s.row_mut(row);
                     for (other, entries) in &block.tiles[..i] {
-                        if let Some(own) = own[WIDE * other - from..].first_chunk_mut::<WIDE>() {
-                            (0..WIDE).for_each(|k| own[k] += inner(&entries[k], he));
+                        if let Some(own) =
+                            own[MAX_CONE_ROWS * other - from..].first_chunk_mut::<MAX_CONE_ROWS>()
+                        {
+                            (0..MAX_CONE_ROWS).for_each(|k| own[k] += inner(&entries[k], he));
                         }
                     }
-                    let own = &mut own[WIDE * place - from..];
+                    let own = &mut own[MAX_CONE_ROWS * place - from..];
                     own.iter_mut().zip(entries).for_each(|(x, e)| *x += inner(e, he));
                 }
             }
@@ -288,8 +295,8 @@ impl Step {
 /// H = W² of a cone, W = η (w̄₀ , w̄_tᵀ ; w̄_t , I + w̄_t w̄_tᵀ/(1 + w̄₀)), padded to three coordinates.
 #[derive(Clone)]
 struct Scaling {
-    h: [Small; WIDE],
-    w: [Small; WIDE],
+    h: [Small; MAX_CONE_ROWS],
+    w: [Small; MAX_CONE_ROWS],
     /// η².
     square: f64,
 }
@@ -344,7 +351,7 @@ impl Scaling {
     }
 }
 
-fn times(m: &[Small; WIDE], v: &Small) -> Small {
+fn times(m: &[Small; MAX_CONE_ROWS], v: &Small) -> Small {
     m.map(|row| inner(&row, v))
 }
 
@@ -353,7 +360,7 @@ fn inner(a: &Small, b: &Small) -> f64 {
 }
 
 fn padded(v: &[f64]) -> Small {
-    let mut out = [0.0; WIDE];
+    let mut out = [0.0; MAX_CONE_ROWS];
     out[..v.len()].copy_from_slice(v);
     out
 }

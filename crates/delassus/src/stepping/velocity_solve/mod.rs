@@ -61,10 +61,6 @@ const HASTY_WORK_DIVISOR: u64 = 64;
 /// Impulses that Newton's method has found with the bounds solve the rows without them up to this part of the
 /// tolerance: they are as exact as another solve would make them.
 const SETTLED_RATIO: f64 = 1e-3;
-/// A solve leaves up to the tolerance of a motion, and bodies at rest shall keep none of it: a chain on a
-/// floor would roll on for a second with what rounding left of it. The check of the rows has the velocities
-/// that they get, and decides.
-const LEFT_RATIO: f64 = 1.0;
 /// Contacts up to which the impulses of the step before are tried first in motion too: what slides or rolls
 /// by itself has the same ones from step to step, and the check costs a part of a solve.
 const MAX_CHECKED_CONTACTS: usize = 8;
@@ -548,9 +544,11 @@ fn with_little_work(options: &ContactOptions) -> ContactOptions {
     ContactOptions { max_work: options.max_work.map(|work| work / HASTY_WORK_DIVISOR), ..*options }
 }
 
-/// The part of its terms up to which a motion is one that a solve left, where bodies are at rest.
+/// The part of its terms up to which a motion is one that a solve left, where bodies are at rest: a solve
+/// leaves up to the tolerance of a motion, and bodies at rest shall keep none of it. A chain on a floor would
+/// roll on for a second with it. The check of the rows has the velocities that they get, and decides.
 fn left_ratio(input: &SolveInput<'_>) -> f64 {
-    if input.at_rest && input.goal == Goal::Any { LEFT_RATIO * input.options.tolerance } else { 0.0 }
+    if input.at_rest && input.goal == Goal::Any { input.options.tolerance } else { 0.0 }
 }
 
 #[cfg(test)]
